@@ -143,6 +143,17 @@ fn what_is_no_file_is_not_replaced_by_one() {
     assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 3);
 }
 
+#[test]
+fn what_a_file_is_not_is_told_with_its_name() {
+    let told = |e: Error, what: &str| {
+        assert!(matches!(e, Error::NotSupported { .. }), "{e:?}");
+        assert_eq!(e.to_string(), what);
+    };
+    told(Vector::<i32>::read("no/x.csv").unwrap_err(), "read: no/x.csv: an edge list is no vector");
+    let a: Matrix<i32> = Matrix::new(2, 2).unwrap();
+    told(a.write("no/x.csv").unwrap_err(), "write: no/x.csv: edge lists are read, not written");
+}
+
 /// As long as the system lets them be; and links that lead nowhere are its error.
 #[cfg(target_os = "linux")]
 #[test]

@@ -75,7 +75,18 @@ fn malformed_files_name_the_line() {
         (&format!("{head}2 2 1\n1 1 \u{7}\u{1}\n"), 3, "not a number"),
         ("%%MatrixMarket matrix coordinate real skew-symmetric\n2 2 1\n2 2 1\n", 3, "diagonal"),
         ("%%MatrixMarket matrix array real general\n99999999999 99999999999\n1\n", 2, "2⁶⁴"),
+        (
+            "%%MatrixMarket matrix array real general\n4294967296 4294967296\n1\n",
+            2,
+            "4294967296×4294967296: 2⁶⁴ values or more",
+        ),
         ("%%MatrixMarket matrix array real general\n99999 99999\n1\n", 3, "truncated"),
+        (
+            &format!("{head}2 2 1\n1 1 123456789012345678901234\u{7f}\n"),
+            3,
+            "\"123456789012345678901234…\" is not a number",
+        ),
+        (&format!("{head}2 2 1\n1 1 12345678901234567890123x\n"), 3, "\"12345678901234567890123x\" is not a number"),
     ] {
         match read(text) {
             Err(Error::Parse { line: Some(l), reason, .. }) => {

@@ -113,7 +113,9 @@ fn what_a_matrix_is_not_is_not_written() {
     let path = folder.path().join("a.mtx");
     let told = |a: &Matrix<f64>, layout, symmetry, what: &str| {
         let e = mm::write_with(&path, a, &WriteOptions { layout, symmetry }).unwrap_err();
-        assert_eq!(e.to_string(), format!("write: {what}"));
+        // What is refused for its values is told with the file that they were for.
+        let file = if matches!(e, Error::InvalidValue { .. }) { format!("{}: ", path.display()) } else { "".into() };
+        assert_eq!(e.to_string(), format!("write: {file}{what}"));
         assert!(!path.exists());
     };
     let a: Matrix<f64> =

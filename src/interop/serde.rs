@@ -58,7 +58,7 @@ struct MatrixOut<'a, T> {
 }
 
 #[derive(serde::Deserialize)]
-#[serde(rename = "Matrix", deny_unknown_fields, bound = "T: Deserialize<'de>")]
+#[serde(rename = "Matrix", expecting = "a matrix", deny_unknown_fields, bound = "T: Deserialize<'de>")]
 struct MatrixIn<T> {
     nrows: u64,
     ncols: u64,
@@ -79,7 +79,7 @@ struct VectorOut<'a, T> {
 }
 
 #[derive(serde::Deserialize)]
-#[serde(rename = "Vector", deny_unknown_fields, bound = "T: Deserialize<'de>")]
+#[serde(rename = "Vector", expecting = "a vector", deny_unknown_fields, bound = "T: Deserialize<'de>")]
 struct VectorIn<T> {
     len: u64,
     ids: Option<List<u64>>,

@@ -22,10 +22,11 @@ fn failed(path: &Path, e: &std::io::Error) -> Error {
     }
 }
 
-/// The file, to be read.
-#[cfg_attr(not(feature = "npz"), allow(dead_code))]
-pub(crate) fn opened(path: &Path) -> Result<std::fs::File> {
-    std::fs::File::open(path).map_err(|e| io_error(path, &e))
+/// The file, to be read, its first bytes there.
+pub(crate) fn readable(path: &Path) -> Result<BufReader<std::fs::File>> {
+    let mut file = BufReader::new(std::fs::File::open(path).map_err(|e| io_error(path, &e))?);
+    file.fill_buf().map_err(|e| io_error(path, &e))?;
+    Ok(file)
 }
 
 /// Bytes unpacked at a time.
@@ -37,12 +38,10 @@ pub(crate) type Look<'a> = &'a mut dyn FnMut(&[u8], bool) -> Result<()>;
 
 /// The file's text; gzip and Zstandard are known by their first bytes.
 pub(crate) fn read(path: &Path, look: Look<'_>) -> Result<Vec<u8>> {
-    let file = opened(path)?;
-    let size = file.metadata().map_err(|e| io_error(path, &e))?.len();
-    let mut file = BufReader::new(file);
-    let start = file.fill_buf().map_err(|e| io_error(path, &e))?;
+    let mut file = readable(path)?;
+    let size = file.get_ref().metadata().map_err(|e| io_error(path, &e))?.len();
     let mut state = State::default();
-    match compression(start) {
+    match compression(file.buffer()) {
         None => text(&mut file, usize::try_from(size).ok(), look),
         Some(compression) => text(&mut *decoder(compression, file, &mut state)?, None, look),
     }
@@ -75,11 +74,9 @@ fn text(from: &mut dyn Read, size: Option<usize>, look: Look<'_>) -> Result<Vec<
 
 /// What `find` finds in a beginning of the file's text, `find(text, whole)` with ever longer ones; no more is read.
 pub(crate) fn read_until<X>(path: &Path, find: impl Fn(&[u8], bool) -> Result<Option<X>>) -> Result<X> {
-    let file = opened(path)?;
-    let mut file = BufReader::new(file);
-    let start = file.fill_buf().map_err(|e| io_error(path, &e))?;
+    let file = readable(path)?;
     let mut state = State::default();
-    let mut from: Box<dyn Read + '_> = match compression(start) {
+    let mut from: Box<dyn Read + '_> = match compression(file.buffer()) {
         None => Box::new(file),
         Some(compression) => decoder(compression, file, &mut state)?,
     };
@@ -98,13 +95,11 @@ pub(crate) fn read_until<X>(path: &Path, find: impl Fn(&[u8], bool) -> Result<Op
 
 /// What `take` makes of the file's bytes, decompressed, and of how many there are where they are not compressed.
 pub(crate) fn streamed<X>(path: &Path, take: impl FnOnce(&mut dyn Read, Option<u64>) -> Result<X>) -> Result<X> {
-    let file = opened(path)?;
-    let about = file.metadata().map_err(|e| io_error(path, &e))?;
+    let mut file = readable(path)?;
+    let about = file.get_ref().metadata().map_err(|e| io_error(path, &e))?;
     // A pipe's size says nothing.
     let size = about.is_file().then_some(about.len());
-    let mut file = BufReader::new(file);
-    let start = file.fill_buf().map_err(|e| io_error(path, &e))?;
-    match compression(start) {
+    match compression(file.buffer()) {
         None => take(&mut file, size),
         Some(compression) => take(&mut decoder(compression, file, &mut State::default())?, None),
     }

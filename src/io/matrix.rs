@@ -85,7 +85,8 @@ impl<T: ToMatrixMarket, S> Matrix<T, S> {
             #[cfg(not(feature = "npz"))]
             Kind::Npz => Err(without_npz("write")),
             Kind::EdgeList => {
-                Err(Error::NotSupported { operation: "write", reason: "edge lists are read, not written".into() })
+                let reason = format!("{}: edge lists are read, not written", path.display());
+                Err(Error::NotSupported { operation: "write", reason })
             }
             Kind::MatrixMarket => matrix_market::write(path, self),
         }
@@ -110,7 +111,8 @@ impl<T: FromMatrixMarket, S> Vector<T, S> {
         let coo = match kind(path) {
             Kind::Binary => return binary::read_vector(path),
             Kind::EdgeList => {
-                return Err(Error::NotSupported { operation: "read", reason: "an edge list is no vector".into() });
+                let reason = format!("{}: an edge list is no vector", path.display());
+                return Err(Error::NotSupported { operation: "read", reason });
             }
             Kind::Npz => Matrix::<T, S>::read(path)?.to_coo()?,
             Kind::MatrixMarket => matrix_market::read(path)?,

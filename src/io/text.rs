@@ -34,9 +34,11 @@ pub(crate) fn at_path(e: Error, path: &Path) -> Error {
     }
 }
 
-/// A field for a message: what is printable of its first characters.
+/// A field for a message: what is printable of its first characters, and whether there are more.
 pub(crate) fn shown(field: &[u8]) -> String {
-    field.iter().take(24).map(|b| if b.is_ascii_graphic() { *b as char } else { '·' }).collect()
+    const MOST: usize = 24;
+    let printable = |b: &u8| if b.is_ascii_graphic() { *b as char } else { '·' };
+    field.iter().take(MOST).map(printable).chain((field.len() > MOST).then_some('…')).collect()
 }
 
 /// Reads text forward, field by field, never past the end of the line unless told to.

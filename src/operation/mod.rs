@@ -275,7 +275,7 @@ fn met<C: Scalar, T: Scalar, F: Accumulate<C, T>>(
     let operation = core.name();
     let (shape, device) = core.check()?;
     same_shape(operation, ("the result", shape), ("the output", c.shape()))?;
-    same_device(operation, ("the operands", device), ("the output", c.device))?;
+    same_device(operation, ("the result", device), ("the output", c.device))?;
     let mask = mask_parts(operation, mask, shape, device)?;
     limited(operation, core.memory_limit(), device, || {
         let (mut t, masked) = core.compute(mask.as_ref())?;

@@ -125,7 +125,7 @@ fn what_is_wrong_is_named() {
         ("indices", list("<i4", &[2i32, 1, 1].map(i32::to_le_bytes)), "is there twice"),
         ("indptr", list("<i4", &[0i32, 3].map(i32::to_le_bytes)), "2 offsets for 2 rows"),
         ("indptr", list("<i4", &[0i32, 4, 3].map(i32::to_le_bytes)), "decrease at row 1"),
-        ("indptr", list("<i4", &[1i32, 1, 3].map(i32::to_le_bytes)), "begin with"),
+        ("indptr", list("<i4", &[1i32, 1, 3].map(i32::to_le_bytes)), "begin with 1, not 0"),
         ("data", list("<f4", &[0.5f32, 1.5, 2.5].map(f32::to_le_bytes)), "values are f32 (<f4), not f64"),
         ("data", list("<u8", &[1u64, 2, 3].map(u64::to_le_bytes)), "values are u64 (<u8), not f64"),
         ("data", list("<c16", &[0u128; 3].map(u128::to_le_bytes)), "values are c64 (<c16), not f64"),
@@ -149,6 +149,9 @@ fn what_is_wrong_is_named() {
     assert!(npz::read::<f64, PlusTimes>(&path).unwrap_err().to_string().contains("indices.npy"));
     std::fs::write(&path, b"PK").unwrap();
     assert!(npz::read::<f64, PlusTimes>(&path).unwrap_err().to_string().contains("not an archive"));
+    let system = std::fs::read(folder.path()).unwrap_err().to_string();
+    let told = npz::read::<f64, PlusTimes>(folder.path()).unwrap_err();
+    assert_eq!(told, Error::Io { path: folder.path().into(), message: system });
     let hop: Matrix<u64> = Matrix::new(1, u64::MAX).unwrap();
     assert!(matches!(npz::write(&path, &hop), Err(Error::IndexOverflow { .. })));
     // Nobody reads an archive that is packed once more, SciPy neither.

@@ -51,6 +51,9 @@ fn hostile_input_is_an_error() {
         let error = serde_json::from_str::<Matrix<i32>>(&good.replace(from, to)).unwrap_err().to_string();
         assert!(error.contains(told), "{error:?} does not say {told:?}");
     }
+    // Names of this library's insides say nothing to anybody.
+    assert!(serde_json::from_str::<Matrix<i32>>("5").unwrap_err().to_string().contains("expected a matrix"));
+    assert!(serde_json::from_str::<Vector<i32>>("5").unwrap_err().to_string().contains("expected a vector"));
     assert!(serde_json::from_str::<Vector<i32>>(r#"{"len":3,"indices":[2,1],"values":[1,2]}"#).is_err());
     assert!(serde_json::from_str::<Vector<i32>>(r#"{"len":3,"indices":[1,2],"values":[1,2]}"#).is_ok());
 }

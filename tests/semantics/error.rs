@@ -34,6 +34,8 @@ fn g2_errors_name_the_operation_and_inputs_stay() {
         named(a.get(7, 0).unwrap_err(), "get");
         let other = if d == Device::Cpu { Device::Reference } else { Device::Cpu };
         named(ewise_add(&a, &b.to(&other).unwrap(), Plus).eval().unwrap_err(), "ewise_add");
+        let elsewhere = apply(&a, Negate).into(&mut b.to(&other).unwrap()).unwrap_err();
+        named(elsewhere, &format!("apply: the result is on {d}, the output is on {other}"));
         assert_eq!((got(&a), got(&b)), inputs);
     });
 }

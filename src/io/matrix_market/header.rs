@@ -179,8 +179,7 @@ fn size_line(content: &[u8], line: u64, layout: Layout, field: Field, symmetry: 
             Symmetry::SkewSymmetric => n * n.saturating_sub(1) / 2,
             _ => n.saturating_mul(n + 1) / 2,
         };
-        stored =
-            u64::try_from(all).map_err(|_| parse_error(line, format!("{nrows}×{ncols} values are more than 2⁶⁴")))?;
+        stored = u64::try_from(all).map_err(|_| parse_error(line, format!("{nrows}×{ncols}: 2⁶⁴ values or more")))?;
     }
     Ok(Header { layout, field, symmetry, nrows, ncols, stored })
 }

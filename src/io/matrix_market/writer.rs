@@ -70,7 +70,7 @@ pub struct WriteOptions {
 /// [`write()`]. O(nnz(A) log nnz(A)), parallel.
 ///
 /// # Errors
-/// `NotSquare`; `InvalidValue` with the first position at which the matrix is not so, or where a Hermitian file is asked for of
+/// `NotSquare`; `InvalidValue` with the path and the first position at which the matrix is not so, or where a Hermitian file is asked for of
 /// values that are not complex; `Io`, `OutOfMemory`; on CUDA `Driver`.
 /// ```
 /// use oplus::io::matrix_market::{self, Layout, Symmetry, WriteOptions};
@@ -92,20 +92,27 @@ pub fn write_with<T: FromMatrixMarket + ToMatrixMarket, S>(
     a: &Matrix<T, S>,
     options: &WriteOptions,
 ) -> Result<()> {
+    let (path, array_asked) = (path.as_ref(), options.layout == Layout::Array);
+    let refused = |e| match e {
+        Error::InvalidValue { operation, reason } => {
+            Error::InvalidValue { operation, reason: format!("{}: {reason}", path.display()) }
+        }
+        other => other,
+    };
     let skew = options.symmetry == Symmetry::SkewSymmetric;
-    if T::FIELD == Field::Pattern && (skew || options.layout == Layout::Array) {
+    if T::FIELD == Field::Pattern && (skew || array_asked) {
         let reason = format!("a pattern, as {} is written, is neither skew-symmetric nor an array", T::TEXT.name);
-        return Err(Error::InvalidValue { operation: "write", reason });
+        return Err(refused(Error::InvalidValue { operation: "write", reason }));
     }
     let coo = a.to_coo()?;
-    shape::has(&coo, options.symmetry)?;
-    if options.layout == Layout::Array {
-        shape::is_full(&coo, options.symmetry)?;
-        return array(path.as_ref(), &coo, options.symmetry);
+    shape::has(&coo, options.symmetry).map_err(refused)?;
+    if array_asked {
+        shape::is_full(&coo, options.symmetry).map_err(refused)?;
+        return array(path, &coo, options.symmetry);
     }
     match options.symmetry {
-        Symmetry::General => coordinates(path.as_ref(), &coo, options.symmetry),
-        symmetry => coordinates(path.as_ref(), &shape::lower(&coo)?, symmetry),
+        Symmetry::General => coordinates(path, &coo, options.symmetry),
+        symmetry => coordinates(path, &shape::lower(&coo)?, symmetry),
     }
 }
 

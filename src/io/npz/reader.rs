@@ -114,8 +114,9 @@ fn rows<T: Scalar, S>(
 }
 
 fn open<T: Scalar>(path: &Path) -> Result<((u64, u64), Stored<T>)> {
-    let file = file::opened(path)?;
-    ZipArchive::new(BufReader::new(file))
+    // What cannot be read at all, a folder for one, is the system's error.
+    let file = file::readable(path)?;
+    ZipArchive::new(file)
         .or_else(|e| bad(format!("not an archive of arrays: {e}")))
         .and_then(|mut archive| arrays(&mut archive))
         .map_err(|e| at_path(e, path))
@@ -216,8 +217,8 @@ fn compressed<T: Scalar>(
         return bad(format!("offsets decrease at {what} {at}: {} to {}", offsets[at], offsets[at + 1]));
     }
     let last = offsets.last().copied().unwrap_or(0);
-    if offsets.first() != Some(&0) {
-        return bad(format!("offsets begin with {:?}", offsets.first()));
+    if let Some(first @ 1..) = offsets.first() {
+        return bad(format!("offsets begin with {first}, not 0"));
     }
     let indices = array(archive, "indices")?;
     let n = indices.length()?;
