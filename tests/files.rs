@@ -406,6 +406,50 @@ fn packed_edge_lists() {
     }
 }
 
+/// What editors, tapes and parallel compressors put around a text is no part of it.
+#[test]
+fn marks_and_padding_are_passed_over() {
+    use oplus::io::matrix_market as mm;
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a.mtx");
+    let text = b"\xef\xbb\xbf%%MatrixMarket matrix coordinate integer general\n2 2 1\n1 2 5\n";
+    std::fs::write(&path, text).unwrap();
+    assert_eq!(mm::read_bytes::<i32>(text).unwrap().values, [5]);
+    assert_eq!((mm::read::<i32>(&path).unwrap().values, mm::read_header(&path).unwrap().stored), (vec![5], 1));
+    for (list, header) in [("0,1,5\n", false), ("# c\n0,1,5\n", false), ("a,b,c\n0,1,5\n", true)] {
+        let options = EdgeListOptions { header, ..Default::default() };
+        assert_eq!(read_with(&format!("\u{feff}{list}"), &options).unwrap().1, [(0, 1, 5.0)], "{list:?}");
+    }
+    let path = folder.path().join("twice.csv");
+    std::fs::write(&path, "\u{feff}# c\n0,1\n0,1\n").unwrap();
+    assert!(Matrix::<i32>::read(&path).unwrap_err().to_string().contains("twice.csv:3: entry (0, 1)"));
+}
+
+#[cfg(feature = "compression")]
+#[test]
+fn packed_files_may_be_padded() {
+    use std::io::Write;
+    let gz = |text: &[u8]| {
+        let mut to = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
+        to.write_all(text).unwrap();
+        to.finish().unwrap()
+    };
+    let zst = |text: &[u8]| zstd::stream::encode_all(text, 0).unwrap();
+    let skipped = |first: u8| [&[first, 0x2a, 0x4d, 0x18, 3, 0, 0, 0][..], b"any"].concat();
+    let (one, two) = (&b"0 1 2.5\n"[..], &b"1 2\n"[..]);
+    let edges = |bytes: &[u8]| edge_list::read_bytes::<f64>(bytes, &Default::default()).map(|coo| coo.values);
+    let zeros = |n: usize| vec![0; n];
+    for n in [1, 9, 512, 100_000] {
+        assert_eq!(edges(&[gz(one), zeros(n)].concat()).unwrap(), [2.5]);
+        assert_eq!(edges(&[gz(one), zeros(n), gz(two), zeros(n)].concat()).unwrap(), [2.5, 1.0]);
+    }
+    assert_eq!(edges(&[gz(one), gz(b""), gz(two)].concat()).unwrap(), [2.5, 1.0]);
+    assert_eq!(edges(&[skipped(0x50), zst(one), skipped(0x5f), zst(two)].concat()).unwrap(), [2.5, 1.0]);
+    for broken in [[gz(one), vec![7]].concat(), [gz(one), zeros(5), vec![7; 20]].concat(), gz(one)[..20].to_vec()] {
+        assert!(matches!(edges(&broken), Err(Error::Parse { .. })));
+    }
+}
+
 /// Valid lists, bent: whatever comes is a value or an error that names a line there is.
 #[test]
 fn mutated_edge_lists_never_panic() {

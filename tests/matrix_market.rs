@@ -58,7 +58,6 @@ fn malformed_files_name_the_line() {
         (&format!("{head}2 2 x\n1 1 1\n"), 2, "not a count"),
         (&format!("{head}2 2 1\n18446744073709551617 1 1\n"), 3, "out of range"),
         (&format!("{head}2 2 1\n% c\n\n 1\n"), 5, "column is missing"),
-        ("\u{feff}%%MatrixMarket matrix coordinate real general\n1 1 0\n", 1, "%%MatrixMarket"),
         ("%%MatrixMarket vector coordinate real general\n1 1 0\n", 1, "object"),
         ("%%MatrixMarket matrix sparse real general\n1 1 0\n", 1, "format"),
         ("%%MatrixMarket matrix coordinate pattern skew-symmetric\n1 1 0\n", 1, "symmetry"),

@@ -3,6 +3,9 @@
 //! What comes in is checked as [`Matrix::from_csr_parts`] does and grows with what is really there: no input, however
 //! hostile, panics or allocates for entries it only promises.
 //!
+//! JSON has no NaN and no infinity: serde_json writes them as `null`, which it does not read as a number. The
+//! [binary format](crate::io::binary) keeps every bit.
+//!
 //! ```
 //! use oplus::prelude::*;
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {

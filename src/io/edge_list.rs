@@ -1,6 +1,6 @@
 //! Edge lists: one edge a line, `source target [weight]`, separated by blanks, tabs, commas or semicolons.
 use super::matrix_market::FromMatrixMarket;
-use super::text::{Fields, Piece, at_path, line_where, lines_end, parse_error, pieces, shown};
+use super::text::{Fields, Piece, at_path, line_where, lines_end, parse_error, pieces, shown, unmarked};
 use super::{file, number, parts};
 use crate::error::{Error, Result};
 use crate::memory;
@@ -103,7 +103,7 @@ fn parse<T: FromMatrixMarket>(text: &[u8], options: &EdgeListOptions) -> Result<
         let reason = format!("{:?} cannot stand between fields", b as char);
         return Err(Error::InvalidValue { operation: "edge_list::read", reason });
     }
-    let (mut fields, mut line) = (Fields::new(text), 1);
+    let (mut fields, mut line) = (Fields::new(unmarked(text)), 1);
     let mut header = options.header;
     while header && !fields.at_end() {
         header = !fields.is_entry(COMMENTS);
@@ -129,7 +129,7 @@ fn parse<T: FromMatrixMarket>(text: &[u8], options: &EdgeListOptions) -> Result<
 /// The line of the edge at `position` of a file without header.
 pub(super) fn line_of(path: &Path, position: u64) -> Option<u64> {
     let (text, mut before) = (file::read(path, &mut look).ok()?, 0);
-    line_where(&text, 1, COMMENTS, |_| {
+    line_where(unmarked(&text), 1, COMMENTS, |_| {
         before += 1;
         before > position
     })

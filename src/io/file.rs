@@ -115,6 +115,8 @@ fn compression(bytes: &[u8]) -> Option<Compression> {
     match bytes {
         [0x1f, 0x8b, ..] => Some(Compression::Gzip),
         [0x28, 0xb5, 0x2f, 0xfd, ..] => Some(Compression::Zstandard),
+        // A frame to be skipped, as pzstd puts before each other one.
+        [0x50..=0x5f, 0x2a, 0x4d, 0x18, ..] => Some(Compression::Zstandard),
         _ => None,
     }
 }
@@ -148,13 +150,47 @@ fn decoder<'a>(compression: Compression, from: impl BufRead + 'a, state: &'a mut
     Ok(match compression {
         Compression::Gzip => {
             drop(memory::with_capacity::<u8>("read", GZIP.0)?);
-            Box::new(flate2::bufread::MultiGzDecoder::new(from))
+            Box::new(Members(Some(flate2::bufread::GzDecoder::new(from))))
         }
         Compression::Zstandard => {
             let new = zstd::zstd_safe::DCtx::try_create().ok_or_else(|| out_of_memory("read", WINDOW))?;
             Box::new(zstd::stream::read::Decoder::with_context(from, state.zstandard.insert(new)))
         }
     })
+}
+
+/// gzip's members, one after the other, as one text; zeros behind one are none, they fill the block of a tape.
+#[cfg(feature = "compression")]
+struct Members<R>(Option<flate2::bufread::GzDecoder<R>>);
+
+#[cfg(feature = "compression")]
+impl<R: BufRead> Read for Members<R> {
+    fn read(&mut self, to: &mut [u8]) -> std::io::Result<usize> {
+        while let Some(member) = &mut self.0 {
+            let n = member.read(to)?;
+            if n > 0 || to.is_empty() {
+                return Ok(n);
+            }
+            self.0 = self.0.take().map(|member| next_member(member.into_inner())).transpose()?.flatten();
+        }
+        Ok(0)
+    }
+}
+
+#[cfg(feature = "compression")]
+fn next_member<R: BufRead>(mut from: R) -> std::io::Result<Option<flate2::bufread::GzDecoder<R>>> {
+    loop {
+        let there = from.fill_buf()?;
+        let (zeros, all) = (there.iter().take_while(|b| **b == 0).count(), there.len());
+        from.consume(zeros);
+        if zeros < all {
+            drop(memory::with_capacity::<u8>("read", GZIP.0).map_err(|_| std::io::ErrorKind::OutOfMemory)?);
+            return Ok(Some(flate2::bufread::GzDecoder::new(from)));
+        }
+        if all == 0 {
+            return Ok(None);
+        }
+    }
 }
 
 #[cfg(not(feature = "compression"))]

@@ -34,6 +34,11 @@ pub(crate) fn at_path(e: Error, path: &Path) -> Error {
     }
 }
 
+/// A text without the byte order mark that some editors put before it.
+pub(crate) fn unmarked(text: &[u8]) -> &[u8] {
+    text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(text)
+}
+
 /// A field for a message: what is printable of its first characters, and whether there are more.
 pub(crate) fn shown(field: &[u8]) -> String {
     const MOST: usize = 24;

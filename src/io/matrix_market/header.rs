@@ -1,7 +1,7 @@
 //! The banner and the size line.
 use crate::error::Result;
 use crate::io::number::{Refused, unsigned};
-use crate::io::text::{Fields, LINE, lines_end, long_line, parse_error, shown};
+use crate::io::text::{Fields, LINE, lines_end, long_line, parse_error, shown, unmarked};
 
 /// How entries are written.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -97,7 +97,7 @@ const LONGEST: usize = 8 << 20;
 
 /// The header, `None` where the text, cut at the end of a line, does not reach the size line.
 pub(super) fn begin(text: &[u8]) -> Result<Option<Parsed<'_>>> {
-    let mut rest = Fields::new(text);
+    let mut rest = Fields::new(unmarked(text));
     let first = rest.next_line();
     let mut fields = Fields::new(first);
     let banner: [String; 5] =
