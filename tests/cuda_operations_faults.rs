@@ -17,7 +17,7 @@ const OPERATIONS: [(&str, Run); 18] = [
     ("select", |[a, ..], out| select(a, Tril, 0).into(out)),
     ("transpose", |[a, ..], out| transpose(a).into(out)),
     ("write", |[a, _, m], out| apply(a, Negate).mask(&m.structure()).accumulate(Plus).into(out)),
-    ("extract", |[a, ..], out| extract_rows(a, &(0..a.nrows()).rev().collect::<Vec<_>>()).into(out)),
+    ("extract", |[a, ..], out| extract_rows(a, (0..a.nrows()).rev().collect::<Vec<_>>()).into(out)),
     ("sub-matrix", |[a, ..], out| {
         let list: Vec<u64> = (0..a.nrows()).rev().collect();
         extract(a, &list, &list).into(out)

@@ -319,7 +319,7 @@ fn parts() {
         "extract, strides" |d| extract(&d.a, Indices::stride(1, 2, d.half()), Indices::stride(d.n - 1, -2, d.half())).eval();
         "extract, a few" |d| extract(&d.a, [5, 3, 77], [90, 2, 2, 1]).eval();
         "extract, written" |d| into!(d.c, extract(&d.a, .., Indices::stride(0, 1, d.n)).mask(&d.mask()).replace());
-        "extract_rows" |d| extract_rows(&d.a, &[9, 4, 4]).eval();
+        "extract_rows" |d| extract_rows(&d.a, [9, 4, 4]).eval();
         "extract_row" |d| extract_row(&d.a, 7, ..).eval();
         "extract_column" |d| extract_column(&d.a, .., 7).eval();
         "extract_vector" |d| extract_vector(&d.full, Indices::stride(0, 2, d.half())).eval();
@@ -401,7 +401,7 @@ fn exceptions() -> Vec<(Step, [usize; 2])> {
     }
     // The caller's own lists, on the host: 8 bytes an index, source and target.
     let lists = steps! {
-        "extract, a long list" |d| extract_rows(&d.a, &irregular(d.n)).eval();
+        "extract, a long list" |d| extract_rows(&d.a, irregular(d.n)).eval();
         "assign, a long list" |d| into!(d.c, assign(&extract(&d.a, ..d.half(), ..2).eval()?, irregular(d.n), 3..5));
         "build_on, triplets" |d| Matrix::<i32>::build_on(&triplets(d.n), Plus, &GPU);
     };

@@ -37,7 +37,7 @@ fn check<T: Number>(device: &Device, a: &Matrix<T>, b: &Matrix<T>) {
     same(apply_second(&av, Minus, T::ONE).eval(), apply_second(&at, Minus, T::ONE).eval());
     same(select(&av, Tril, 0).eval(), select(&at, Tril, 0).eval());
     same(transpose(&av).eval(), Ok(a.clone()));
-    same(extract_rows(&av, &[0, k - 1, 0]).eval(), extract_rows(&at, &[0, k - 1, 0]).eval());
+    same(extract_rows(&av, [0, k - 1, 0]).eval(), extract_rows(&at, [0, k - 1, 0]).eval());
     same_vector(reduce_rows(&av, Plus).eval(), reduce_rows(&at, Plus).eval());
     assert_eq!(reduce(&av, Plus).unwrap(), reduce(&at, Plus).unwrap());
     let (mut view, mut made) = (at.clone(), at.clone());

@@ -88,7 +88,7 @@ pub fn extract<T: Scalar, S>(
 /// use oplus::prelude::*;
 /// # fn main() -> oplus::Result<()> {
 /// let a: Matrix<i32> = Matrix::build(2, 2, &[(0, 1, 7), (1, 0, 8)])?;
-/// assert_eq!(extract_rows(&a, &[1, 1, 0]).eval()?.entries()?, [(0, 0, 8), (1, 0, 8), (2, 1, 7)]);
+/// assert_eq!(extract_rows(&a, [1, 1, 0]).eval()?.entries()?, [(0, 0, 8), (1, 0, 8), (2, 1, 7)]);
 /// assert_eq!(extract_rows(&a, 1..).eval()?.entries()?, [(0, 0, 8)]);
 /// # Ok(()) }
 /// ```

@@ -140,7 +140,7 @@ pub fn unary<T: Number>(a: &Matrix<T>) -> Got {
         matrix_of(to, Ok::<_, Error>(out));
         vector_of(to, line);
         vector_of(to, Ok::<_, Error>(column));
-        matrix_of(to, extract_rows(a, &[m - 1, 0, m - 1]).eval());
+        matrix_of(to, extract_rows(a, [m - 1, 0, m - 1]).eval());
         matrix_of(to, extract(a, 1.., vec![n - 1, 0]).eval());
         matrix_of(to, extract(a, vec![m - 1, 0, m / 2], ..).transpose_a().eval().or_else(|_| Matrix::new(0, 0)));
         for tiles in split(a, &[1, m - 1], &[n - 1, 1]).unwrap() {

@@ -14,7 +14,7 @@ fn g1_errors_modify_nothing() {
         assert!(ewise_add(&a, &a, Plus).transpose_b().into(&mut c).is_err());
         assert!(apply(&a, Negate).mask(&some(d, 6, 5, 1)).into(&mut c).is_err());
         assert!(reduce_rows(&a, Plus).transpose_a().into(&mut w).is_err());
-        assert!(extract_rows(&a, &[5]).into(&mut c).is_err());
+        assert!(extract_rows(&a, [5]).into(&mut c).is_err());
         assert_eq!((got(&c), w.entries().unwrap()), (before, vector_before));
     });
 }
@@ -141,7 +141,7 @@ fn g2_every_operation_has_its_name_in_its_errors() {
             ("diag", diag(&x, 0).mask(&b).eval().err()),
             ("diag_extract", diag_extract(&a, 0).mask(&x).eval().err()),
             ("extract", extract(&a, far(), ..).eval().err()),
-            ("extract_rows", extract_rows(&a, &[99]).eval().err()),
+            ("extract_rows", extract_rows(&a, [99]).eval().err()),
             ("extract_row", extract_row(&a, 99, ..).eval().err()),
             ("extract_column", extract_column(&a, .., 99).eval().err()),
             ("extract_vector", extract_vector(&x, far()).eval().err()),

@@ -216,7 +216,7 @@ fn e5_entrywise() {
 fn e5_moved() {
     check("transpose", |w| w.of_row(transpose(&w.column())));
     check("extract", |w| w.of_row(extract(&w.row(), .., ..)));
-    check("extract_rows", |w| w.of_row(extract_rows(&w.row(), &[0])));
+    check("extract_rows", |w| w.of_row(extract_rows(&w.row(), [0])));
     check("extract_vector", |w| w.of_vector(extract_vector(&w.t(), ..)));
     check("extract_row", |w| w.of_vector(extract_row(&w.row(), 0, ..)));
     check("extract_column", |w| w.of_vector(extract_column(&w.column(), .., 0)));
