@@ -1,39 +1,90 @@
-//! Bit-exact CUDA literals of scalars.
+//! Rust's expressions in CUDA: bit-exact literals of scalars, and `!`.
 use std::borrow::Cow;
 
-/// Rust's literals with a type (`1u8`, `0.5f32`) by their bits; all else stays.
+/// Rust's literals with a type (`1u8`, `0.5f32`) by their bits, and `!x` as a function: C++'s `!` is of truth alone. All else stays.
 #[must_use]
 pub fn translated(text: &str) -> Cow<'_, str> {
     let bytes = text.as_bytes();
-    let word = |c: u8| c.is_ascii_alphanumeric() || c == b'_';
     let (mut out, mut copied, mut i) = (String::new(), 0, 0);
     while i < bytes.len() {
-        if !word(bytes[i]) {
-            i += 1;
-            continue;
-        }
-        let start = i;
-        let number = bytes[i].is_ascii_digit();
-        let decimal = !(bytes[i] == b'0' && bytes.get(i + 1).is_some_and(|c| b"xbo".contains(c)));
-        while i < bytes.len() {
-            let fraction = bytes[i] == b'.' && bytes.get(i + 1).is_some_and(u8::is_ascii_digit);
-            let exponent = b"+-".contains(&bytes[i]) && b"eE".contains(&bytes[i - 1]);
-            if !(word(bytes[i]) || number && decimal && (fraction || exponent)) {
-                break;
+        let (end, translation) = match bytes[i] {
+            b'!' if bytes.get(i + 1) != Some(&b'=') => {
+                let end = operand(bytes, i + 1);
+                (end, Some(format!("::oplus::bit_not({})", translated(text[i + 1..end].trim_start()))))
             }
-            i += 1;
+            c if is_word(c) => {
+                let end = word(bytes, i);
+                (end, typed(&text[i..end]))
+            }
+            _ => (i + 1, None),
+        };
+        if let Some(translation) = translation {
+            out += &text[copied..i];
+            out += &translation;
+            copied = end;
         }
-        if let Some(literal) = number.then(|| typed(&text[start..i])).flatten() {
-            out += &text[copied..start];
-            out += &literal;
-            copied = i;
-        }
+        i = end;
     }
     if copied == 0 {
         return Cow::Borrowed(text);
     }
     out += &text[copied..];
     Cow::Owned(out)
+}
+
+fn is_word(c: u8) -> bool {
+    c.is_ascii_alphanumeric() || c == b'_'
+}
+
+/// The end of the name or number that begins here.
+fn word(text: &[u8], start: usize) -> usize {
+    let number = text[start].is_ascii_digit();
+    let decimal = !(text[start] == b'0' && text.get(start + 1).is_some_and(|c| b"xbo".contains(c)));
+    let mut i = start;
+    while i < text.len() {
+        let fraction = text[i] == b'.' && text.get(i + 1).is_some_and(u8::is_ascii_digit);
+        let exponent = b"+-".contains(&text[i]) && b"eE".contains(&text[i - 1]);
+        if !(is_word(text[i]) || number && decimal && (fraction || exponent)) {
+            break;
+        }
+        i += 1;
+    }
+    i
+}
+
+/// The end of what a `!` is of: more of them, then a value with its calls and fields.
+fn operand(text: &[u8], start: usize) -> usize {
+    let skip = |from: usize, c: fn(&u8) -> bool| from + text[from..].iter().take_while(|x| c(x)).count();
+    let blank = |from| skip(from, u8::is_ascii_whitespace);
+    let value = |from: usize| match text.get(from) {
+        Some(b'(') => closing(text, from),
+        Some(&c) if is_word(c) => word(text, from),
+        _ => from,
+    };
+    let mut end = value(skip(start, |c| c.is_ascii_whitespace() || *c == b'!'));
+    loop {
+        let next = blank(end);
+        end = match text[next..] {
+            [b'(', ..] => closing(text, next),
+            [b'.', ..] => value(blank(next + 1)),
+            [b':', b':', ..] => value(blank(next + 2)),
+            _ => return end,
+        }
+    }
+}
+
+/// Behind the parenthesis that closes the one here.
+fn closing(text: &[u8], open: usize) -> usize {
+    let mut depth = 0;
+    for (i, c) in text.iter().enumerate().skip(open) {
+        match c {
+            b'(' => depth += 1,
+            b')' if depth == 1 => return i + 1,
+            b')' => depth -= 1,
+            _ => {}
+        }
+    }
+    text.len()
 }
 
 /// A number with its type.
@@ -70,6 +121,21 @@ fn literals_with_a_type_are_written_by_their_bits() {
     for text in ["at.i + 1", "f32_bits(0x3f800000u)", "f64_bits(0x4000000000000000ull)", "x.f32 == to_u8(y)", "0x1f32"]
     {
         is(text, text);
+    }
+}
+
+#[test]
+fn not_is_a_function() {
+    let is = |rust: &str, cuda: &str| assert_eq!(translated(rust), cuda.replace("not(", "::oplus::bit_not("), "{rust}");
+    is("!x", "not(x)");
+    is("!!x&&y", "not(not(x))&&y");
+    is("! ! x == y", "not(not(x)) == y");
+    is("!(a<b)||!f(x, !y).z<!x.field", "not((a<b))||not(f(x, not(y)).z)<not(x.field)");
+    is("!Hop::make(!0u8, x != !y) .on!=!1u8", "not(Hop::make(not((u8)0x0u), x != not(y)) .on)!=not((u8)0x1u)");
+    is("x!=y", "x!=y");
+    // What is no expression does not stop it.
+    for text in ["!", "!(", "!x.", "!x::", "!f(x", "! !", "!)"] {
+        assert!(translated(text).starts_with("::oplus::bit_not("), "{text}");
     }
 }
 

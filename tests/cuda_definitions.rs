@@ -1,0 +1,60 @@
+//! Scalars, operators and semirings of a user's own mean the same on the CPU and on CUDA, emulated or real, whatever they are called.
+#![cfg(feature = "cuda")]
+mod common;
+
+use common::emulator;
+use oplus::algebra::Truth;
+use oplus::prelude::*;
+
+/// Of one value and of two, on each device.
+fn same_everywhere<A: Scalar, B: Scalar, F, G>(x: &[A], f: F, g: G, expected: impl Fn(A, A) -> (B, A))
+where
+    F: UnaryOp<A, Out = B> + Copy,
+    G: BinaryOp<A, A, Out = A> + Copy,
+{
+    let n = x.len() as u64;
+    let all =
+        |pick: fn(usize, usize) -> usize| -> Vec<A> { (0..x.len().pow(2)).map(|i| x[pick(i, x.len())]).collect() };
+    let (first, second) = (all(|i, n| i / n), all(|i, n| i % n));
+    let (of_one, of_two): (Vec<B>, Vec<A>) = first.iter().zip(&second).map(|(x, y)| expected(*x, *y)).unzip();
+    let gpu = emulator::cuda().is_some().then_some(Device::Cuda(0));
+    for device in [Device::Reference, Device::Cpu].into_iter().chain(gpu) {
+        let on = |values: &[A]| Vector::from_full(values.to_vec()).unwrap().to(&device).unwrap();
+        let values = |x: &Vector<A>| x.entries().unwrap().into_iter().map(|e| e.1).collect::<Vec<_>>();
+        let (a, b) = (on(&first), on(&second));
+        let one = apply(&a, f).eval().unwrap().entries().unwrap().into_iter().map(|e| e.1).collect::<Vec<_>>();
+        assert_eq!(one, of_one, "{} on {device}", A::TEXT.name);
+        assert_eq!(values(&ewise_mult(&a, &b, g).eval().unwrap()), of_two, "{} on {device}", A::TEXT.name);
+    }
+    assert_eq!(of_one.len() as u64, n * n);
+}
+
+/// Integers, whose `!` is of bits.
+trait Integer: Bits + Truth + std::ops::Not<Output = Self> {}
+impl<T: Bits + Truth + std::ops::Not<Output = T>> Integer for T {}
+
+oplus::unary_operator! { Inverted[T: Integer](T) -> T = |x| !x }
+oplus::operator! { Mixed[T: Integer](T, T) -> T = |x, y|
+bit_xor(bit_and(x, !y), select(!(x < y) && !!(!x != y) || ! truth(x) == (x == y), !max(x, !!y), ! x)) }
+oplus::unary_operator! { No[](bool) -> bool = |x| !x }
+oplus::operator! { NotBoth[](bool, bool) -> bool = |x, y| !x == y && !!(x || !y) || !(x == !y) }
+oplus::scalar! { struct Flags { set: u16, on: bool, off: bool, count: i32 } }
+oplus::unary_operator! { Cleared[](Flags) -> u16 = |x| !select(!x.on, x.set, !x.set) }
+oplus::operator! { Turned[](Flags, Flags) -> Flags = |x, y| Flags::make(!bit_or(x.set, !y.set), !x.on, !select(x.on, x, y).off, !x.count) }
+
+#[test]
+fn not_is_of_bits_for_integers_and_of_truth_for_booleans() {
+    macro_rules! integers { ($($t:ident)*) => {$(
+        same_everywhere(&[0, 1, 5, $t::MAX / 3, $t::MAX, $t::MIN], Inverted, Mixed, |x: $t, y: $t| {
+            let condition = !(x < y) && (!x != y) || (x == 0) == (x == y);
+            (!x, (x & !y) ^ if condition { !x.max(y) } else { !x })
+        });
+    )*} }
+    integers!(u8 u16 u32 u64 i8 i16 i32 i64);
+    same_everywhere(&[false, true], No, NotBoth, |x, y| (!x, (!x == y && (x || !y)) || x == y));
+    let flags = |n: u16| Flags::make(n.wrapping_mul(0x2f35), n % 3 == 0, n % 2 == 0, i32::from(n) * -7);
+    same_everywhere(&[flags(0), flags(1), flags(2), flags(3)], Cleared, Turned, |x, y| {
+        let off = if x.on { x.off } else { y.off };
+        (!if x.on { !x.set } else { x.set }, Flags::make(!(x.set | !y.set), !x.on, !off, !x.count))
+    });
+}
