@@ -58,3 +58,45 @@ fn not_is_of_bits_for_integers_and_of_truth_for_booleans() {
         (!if x.on { !x.set } else { x.set }, Flags::make(!(x.set | !y.set), !x.on, !off, !x.count))
     });
 }
+
+/// Names that the macros, the generated text or C++ have for themselves.
+mod names {
+    oplus::scalar! { pub struct Product { hops: u32, length: f32 } }
+    oplus::semiring! {
+        /// Products of a user's own type.
+        pub struct Nearest[](Product, Product) -> Product;
+        identity = Product::make(u32::MAX, f32::INFINITY);
+        add = |x, y| (select(x.length <= y.length, x, y));
+        multiply = |a, b, at| (Product::make(add(a.hops, b.hops), select(at.k < 9u64, add(a.length, b.length), a.length)));
+    }
+    pub mod semiring {
+        oplus::semiring! {
+            pub struct Product[](f64, f64) -> f64;
+            identity = f64::INFINITY;
+            add = |x, y| (min(x, y));
+            multiply = |a, b, _| (add(a, b));
+        }
+    }
+}
+
+/// A · A, the sum of its values, and A ⊕ A, on each device.
+fn same_products<T: Scalar, S: Semiring<T, T, Out = T, Add = S> + Monoid<T> + Default>(value: impl Fn(u64) -> T) {
+    let entries: Vec<_> = (0..40).map(|p| (p / 4, p * 7 % 12, value(p))).collect();
+    let a = Matrix::<T, S>::build(12, 12, &entries).unwrap();
+    let results = |device: Device| {
+        let a = a.to(&device).unwrap();
+        let (product, sum) = (mxm(&a, &a).eval().unwrap(), ewise_add(&a, &a, S::default()).eval().unwrap());
+        format!("{:?} {:?} {:?}", product.entries().unwrap(), sum.entries().unwrap(), reduce(&a, S::default()).unwrap())
+    };
+    let expected = results(Device::Reference);
+    assert_eq!(results(Device::Cpu), expected);
+    if emulator::cuda().is_some() {
+        assert_eq!(results(Device::Cuda(0)), expected);
+    }
+}
+
+#[test]
+fn a_product_is_no_name_of_the_macros() {
+    same_products::<_, names::Nearest>(|p| names::Product::make(p as u32, (p % 5) as f32));
+    same_products::<f64, names::semiring::Product>(|p| (p % 5) as f64);
+}

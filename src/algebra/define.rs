@@ -188,9 +188,9 @@ macro_rules! semiring {
                 #[inline(always)]
                 fn apply($x: $out, $y: $out) -> $out { #[allow(unused_imports)] use $crate::algebra::portable::*; $($add)+ }
             }
-            // A second type for the multiply: $name is already the monoid's operator.
-            #[derive(Clone, Copy, Debug)] pub struct Product;
-            impl<$($g: $bound),*> $crate::algebra::Multiply<$a, $b> for Product {
+            // A second type for the multiply: $name is already the monoid's operator. Called as nothing of a user's is.
+            #[derive(Clone, Copy, Debug)] pub struct __OplusMultiply;
+            impl<$($g: $bound),*> $crate::algebra::Multiply<$a, $b> for __OplusMultiply {
                 type Out = $out;
                 const TEXT: $crate::algebra::OperatorText = $crate::algebra::OperatorText {
                     parameters: &[stringify!($p), stringify!($q), stringify!($at)], expression: stringify!($($mul)+) };
@@ -207,7 +207,7 @@ macro_rules! semiring {
             impl<$($g: $bound),*> $crate::algebra::Semiring<$a, $b> for $name {
                 type Out = $out;
                 type Add = Self;
-                type Multiply = Product;
+                type Multiply = __OplusMultiply;
             }
         };
     };
