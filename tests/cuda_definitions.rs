@@ -1,5 +1,6 @@
 //! Scalars, operators and semirings of a user's own mean the same on the CPU and on CUDA, emulated or real, whatever they are called.
 #![cfg(feature = "cuda")]
+#![allow(clippy::nonminimal_bool, clippy::neg_cmp_op_on_partial_ord)] // what is written is the test
 mod common;
 
 use common::emulator;
@@ -52,7 +53,8 @@ fn not_is_of_bits_for_integers_and_of_truth_for_booleans() {
     )*} }
     integers!(u8 u16 u32 u64 i8 i16 i32 i64);
     same_everywhere(&[false, true], No, NotBoth, |x, y| (!x, (!x == y && (x || !y)) || x == y));
-    let flags = |n: u16| Flags::make(n.wrapping_mul(0x2f35), n % 3 == 0, n % 2 == 0, i32::from(n) * -7);
+    let flags =
+        |n: u16| Flags::make(n.wrapping_mul(0x2f35), n.is_multiple_of(3), n.is_multiple_of(2), i32::from(n) * -7);
     same_everywhere(&[flags(0), flags(1), flags(2), flags(3)], Cleared, Turned, |x, y| {
         let off = if x.on { x.off } else { y.off };
         (!if x.on { !x.set } else { x.set }, Flags::make(!(x.set | !y.set), !x.on, !off, !x.count))
@@ -76,6 +78,49 @@ mod names {
             add = |x, y| (min(x, y));
             multiply = |a, b, _| (add(a, b));
         }
+    }
+}
+
+/// What is one name in Rust and taken, or another thing, in CUDA.
+#[allow(non_camel_case_types, non_snake_case)]
+mod taken {
+    use oplus::algebra::c32 as Number;
+
+    type Km = f32;
+    oplus::scalar! { pub struct long { new: f64, int: u32, r#in: u32 } }
+    oplus::scalar! { pub struct At { make: Number, km: Km, f32: f32, u8: u32 } }
+    oplus::scalar! { pub struct C { pub and: i32 } }
+    oplus::semiring! { pub struct Longest[](long, long) -> long;
+        identity = long::make(f64::NEG_INFINITY, 0, 0);
+        add = |old, new| (select(old.new < new.new || !(old.r#in < new.r#in), new, old));
+        multiply = |this, register, auto| (long::make(add(this.new, register.new), !this.int, bit_and(register.r#in, select(auto.k == 0u64, 7u32, this.int))));
+    }
+    oplus::semiring! { pub struct Sum[](At, At) -> At;
+        identity = At::make(Number::ZERO, 0.0, 0.0, 0);
+        add = |x, y| (At::make(add(x.make, y.make), add(x.km, y.km), max(x.f32, y.f32), add(x.u8, y.u8)));
+        multiply = |a, b, at| (At::make(mul(a.make, b.make), real(b.make), select(at.k < 3u64, a.f32, b.km), a.u8));
+    }
+    oplus::semiring! { pub struct Least[](C, C) -> C;
+        identity = C::make(i32::MAX);
+        add = |r#fn, u32| (C::make(min(r#fn.and, u32.and)));
+        multiply = |B, _, _| (C::make(add(B.and, 1i32)));
+    }
+    oplus::unary_operator! { pub Wrapped[](i32) -> C = |A| C::make(A) }
+    oplus::operator! { pub Between[](C, C) -> C = |min, max| select(max.and < min.and, min, max) }
+}
+
+#[test]
+fn names_that_are_taken_in_cuda_are_free() {
+    same_products::<_, taken::Longest>(|p| taken::long::make((p % 5) as f64, p as u32, p as u32 % 3));
+    same_products::<_, taken::Sum>(|p| {
+        taken::At::make(c32::new((p % 3) as f32, 1.0), (p % 4) as f32, p as f32, p as u32 % 3)
+    });
+    same_products::<_, taken::Least>(|p| taken::C::make(p as i32 % 7));
+    let x = Vector::from_full(vec![5, 3, 9]).unwrap();
+    for device in [Device::Cpu].into_iter().chain(emulator::cuda().is_some().then_some(Device::Cuda(0))) {
+        let c: Vector<taken::C> = apply(&x.to(&device).unwrap(), taken::Wrapped).eval().unwrap();
+        let c = apply_second(&c, taken::Between, taken::C::make(4)).eval().unwrap();
+        assert_eq!(c.entries().unwrap().iter().map(|e| e.1.and).collect::<Vec<_>>(), [5, 4, 9], "on {device}");
     }
 }
 

@@ -11,6 +11,7 @@ pub mod golden;
 mod key;
 mod launch;
 pub mod literal;
+pub mod names;
 pub mod operations;
 mod preamble;
 mod shared;

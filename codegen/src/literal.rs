@@ -1,7 +1,9 @@
-//! Rust's expressions in CUDA: bit-exact literals of scalars, and `!`.
+//! Rust's expressions in CUDA: bit-exact literals of scalars, `!`, and names.
+use crate::names::{structure, variable};
 use std::borrow::Cow;
 
-/// Rust's literals with a type (`1u8`, `0.5f32`) by their bits, and `!x` as a function: C++'s `!` is of truth alone. All else stays.
+/// Rust's literals with a type (`1u8`, `0.5f32`) by their bits, `!x` as a function, as C++'s `!` is of truth alone, and what is taken in
+/// CUDA by another name. All else stays.
 #[must_use]
 pub fn translated(text: &str) -> Cow<'_, str> {
     let bytes = text.as_bytes();
@@ -14,7 +16,7 @@ pub fn translated(text: &str) -> Cow<'_, str> {
             }
             c if is_word(c) => {
                 let end = word(bytes, i);
-                (end, typed(&text[i..end]))
+                (end, typed(&text[i..end]).or_else(|| renamed(text, i, end)))
             }
             _ => (i + 1, None),
         };
@@ -36,8 +38,24 @@ fn is_word(c: u8) -> bool {
     c.is_ascii_alphanumeric() || c == b'_'
 }
 
+/// A user's name that is taken in CUDA: of a parameter, a field, or a struct before its `::make`.
+fn renamed(text: &str, start: usize, end: usize) -> Option<String> {
+    let (before, name, after) = (text[..start].trim_end(), &text[start..end], text[end..].trim_start());
+    let argument = before.ends_with('<') && after.starts_with('>');
+    if before.ends_with("::") || after.starts_with('(') || argument {
+        return None;
+    }
+    let new = if after.starts_with("::") { structure(name) } else { variable(name) };
+    (!new[0].is_empty()).then(|| new.concat())
+}
+
 /// The end of the name or number that begins here.
 fn word(text: &[u8], start: usize) -> usize {
+    if let [b'r', b'#', c, ..] = text[start..]
+        && is_word(c)
+    {
+        return word(text, start + 2);
+    }
     let number = text[start].is_ascii_digit();
     let decimal = !(text[start] == b'0' && text.get(start + 1).is_some_and(|c| b"xbo".contains(c)));
     let mut i = start;
@@ -118,8 +136,18 @@ fn literals_with_a_type_are_written_by_their_bits() {
     is("1e3f64", "f64_bits(0x408f400000000000ull)");
     is("2f64", "f64_bits(0x4000000000000000ull)");
     // What is CUDA already.
-    for text in ["at.i + 1", "f32_bits(0x3f800000u)", "f64_bits(0x4000000000000000ull)", "x.f32 == to_u8(y)", "0x1f32"]
-    {
+    for text in ["at.i + 1", "f32_bits(0x3f800000u)", "f64_bits(0x4000000000000000ull)", "x.f == to_u8(y)", "0x1f32"] {
+        is(text, text);
+    }
+}
+
+#[test]
+fn what_is_taken_has_another_name() {
+    let is = |rust: &str, cuda: &str| assert_eq!(translated(rust), cuda, "{rust}");
+    is("select(old<new,new.long,old . int)", "select(old<oplus_new,oplus_new.oplus_long,old . oplus_int)");
+    is("long::make(!x.r#type, r#in).f32", "oplus_long::make(::oplus::bit_not(x.oplus_type), oplus_in).oplus_f32");
+    is("A::make(A.A, u8)", "oplus_A::make(A.A, oplus_u8)");
+    for text in ["one<C>()", "zero<u64>()", "bool(x)", "Hop::make(x.news, anew, t::int)", "x.i<y.k"] {
         is(text, text);
     }
 }

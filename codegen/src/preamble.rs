@@ -2,6 +2,7 @@
 use crate::error::Error;
 use crate::key::flat;
 use crate::literal::translated;
+use crate::names::variable;
 use crate::spec::{FunctionText, SemiringText, Spec};
 use crate::text::{Atomic, OperatorText, ScalarText, Terminal};
 use crate::tuning::Tuning;
@@ -98,9 +99,10 @@ fn function(
     let _ = writeln!(text, "typedef {} C;", type_name(output));
     let mut parameters = Vec::new();
     for i in 0..expected {
-        let parameter = op.parameters.get(i).copied().unwrap_or("_");
-        identifier("parameter", parameter)?;
-        let r#type = inputs.get(i).map_or_else(|| "At".to_string(), |s| type_name(s));
+        let parameter = variable(op.parameters.get(i).copied().unwrap_or("_")).concat();
+        identifier("parameter", &parameter)?;
+        // A user's scalar may be called At too.
+        let r#type = inputs.get(i).map_or_else(|| "::oplus::At".to_string(), |s| type_name(s));
         parameters.push(if parameter == "_" { r#type } else { format!("{type} {parameter}") });
     }
     let _ = writeln!(

@@ -55,6 +55,8 @@ const fn ends(text: &[u8], with: &[u8]) -> bool {
     i == with.len()
 }
 
+// Parameters are bound behind the import of functions: those called like one are what they are in CUDA.
+
 #[macro_export]
 #[doc(hidden)]
 macro_rules! is_read {
@@ -93,7 +95,8 @@ macro_rules! operator {
             const TEXT: $crate::algebra::OperatorText =
                 $crate::algebra::OperatorText { parameters: &[stringify!($x), stringify!($y)], expression: stringify!($($e)+) };
             #[inline(always)]
-            fn apply($x: $a, $y: $b) -> $out { #[allow(unused_imports)] use $crate::algebra::portable::*; $($e)+ }
+            fn apply(oplus_x: $a, oplus_y: $b) -> $out {
+                #[allow(unused_imports)] use $crate::algebra::portable::*; let ($x, $y) = (oplus_x, oplus_y); $($e)+ }
         }
         #[diagnostic::do_not_recommend]
         impl<$($g: $bound),*> $crate::algebra::Multiply<$a, $b> for $name {
@@ -103,7 +106,8 @@ macro_rules! operator {
             const READS: $crate::algebra::Reads =
                 $crate::algebra::Reads { a: $crate::is_read!($x), b: $crate::is_read!($y), position: false, flipped: false };
             #[inline(always)]
-            fn multiply(a: $a, b: $b, _: $crate::algebra::At) -> $out { <Self as $crate::algebra::BinaryOp<$a, $b>>::apply(a, b) }
+            fn multiply(oplus_a: $a, oplus_b: $b, _: $crate::algebra::At) -> $out {
+                <Self as $crate::algebra::BinaryOp<$a, $b>>::apply(oplus_a, oplus_b) }
         }
     };
 }
@@ -120,7 +124,7 @@ macro_rules! unary_operator {
             const TEXT: $crate::algebra::OperatorText =
                 $crate::algebra::OperatorText { parameters: &[stringify!($x)], expression: stringify!($($e)+) };
             #[inline(always)]
-            fn apply($x: $a) -> $out { #[allow(unused_imports)] use $crate::algebra::portable::*; $($e)+ }
+            fn apply(oplus_x: $a) -> $out { #[allow(unused_imports)] use $crate::algebra::portable::*; let $x = oplus_x; $($e)+ }
         }
     };
 }
@@ -138,7 +142,9 @@ macro_rules! index_operator {
             const TEXT: $crate::algebra::OperatorText = $crate::algebra::OperatorText {
                 parameters: &[stringify!($x), stringify!($i), stringify!($j), stringify!($t)], expression: stringify!($($e)+) };
             #[inline(always)]
-            fn apply($x: $a, $i: i64, $j: i64, $t: $y) -> $out { #[allow(unused_imports)] use $crate::algebra::portable::*; $($e)+ }
+            fn apply(oplus_x: $a, oplus_i: i64, oplus_j: i64, oplus_y: $y) -> $out {
+                #[allow(unused_imports)] use $crate::algebra::portable::*;
+                let ($x, $i, $j, $t) = (oplus_x, oplus_i, oplus_j, oplus_y); $($e)+ }
         }
     };
 }
@@ -186,7 +192,8 @@ macro_rules! semiring {
                 const TEXT: $crate::algebra::OperatorText = $crate::algebra::OperatorText {
                     parameters: &[stringify!($x), stringify!($y)], expression: stringify!($($add)+) };
                 #[inline(always)]
-                fn apply($x: $out, $y: $out) -> $out { #[allow(unused_imports)] use $crate::algebra::portable::*; $($add)+ }
+                fn apply(oplus_x: $out, oplus_y: $out) -> $out {
+                    #[allow(unused_imports)] use $crate::algebra::portable::*; let ($x, $y) = (oplus_x, oplus_y); $($add)+ }
             }
             // A second type for the multiply: $name is already the monoid's operator. Called as nothing of a user's is.
             #[derive(Clone, Copy, Debug)] pub struct __OplusMultiply;
@@ -197,8 +204,9 @@ macro_rules! semiring {
                 const READS: $crate::algebra::Reads = $crate::algebra::Reads {
                     a: $crate::is_read!($p), b: $crate::is_read!($q), position: $crate::is_read!($at), flipped: false };
                 #[inline(always)]
-                fn multiply($p: $a, $q: $b, $at: $crate::algebra::At) -> $out {
-                    #[allow(unused_imports)] use $crate::algebra::portable::*; $($mul)+ }
+                fn multiply(oplus_a: $a, oplus_b: $b, oplus_at: $crate::algebra::At) -> $out {
+                    #[allow(unused_imports)] use $crate::algebra::portable::*;
+                    let ($p, $q, $at) = (oplus_a, oplus_b, oplus_at); $($mul)+ }
             }
             impl<$($g: $bound),*> $crate::algebra::Monoid<$out> for $name {
                 fn identity() -> $out { $id }
@@ -227,18 +235,27 @@ macro_rules! scalar {
         // SAFETY: repr(C), no padding (asserted above), fields are Scalars in the same order as in the CUDA text.
         unsafe impl $crate::algebra::Scalar for $name {
             const TEXT: $crate::algebra::ScalarText = $crate::algebra::ScalarText {
-                name: stringify!($name),
-                definition: concat!("struct ", stringify!($name), " { ", $(stringify!($t), " ", stringify!($f), "; "),+,
-                    "static __device__ ", stringify!($name), " make(", $crate::params!($($t $f),+), ") { return {",
-                    $crate::commas!($($f),+), "}; } ",
-                    "__device__ bool operator==(const ", stringify!($name), "& oplus_y) const { return ",
-                    $("this->", stringify!($f), " == oplus_y.", stringify!($f), " && "),+, "true; } ",
-                    "__device__ bool operator!=(const ", stringify!($name), "& oplus_y) const { return !(*this == oplus_y); } };"),
+                name: $crate::joined!($crate::algebra::names::structure(stringify!($name))),
+                definition: $crate::joined!(
+                    ["struct ", ""], $crate::algebra::names::structure(stringify!($name)), [" { ", ""],
+                    $([<$t as $crate::algebra::Scalar>::TEXT.name, " "], $crate::algebra::names::variable(stringify!($f)), ["; ", ""],)+
+                    ["static __device__ ", ""], $crate::algebra::names::structure(stringify!($name)), [" make(", ""],
+                    [$crate::algebra::names::list($crate::joined!(
+                        $([<$t as $crate::algebra::Scalar>::TEXT.name, " "], $crate::algebra::names::variable(stringify!($f)), [", ", ""]),+)), ""],
+                    [") { return {", ""],
+                    [$crate::algebra::names::list($crate::joined!(
+                        $($crate::algebra::names::variable(stringify!($f)), [", ", ""]),+)), ""],
+                    ["}; } __device__ bool operator==(const ", ""], $crate::algebra::names::structure(stringify!($name)),
+                    ["& oplus_y) const { return ", ""],
+                    $(["this->", ""], $crate::algebra::names::variable(stringify!($f)),
+                        [" == oplus_y.", ""], $crate::algebra::names::variable(stringify!($f)), [" && ", ""],)+
+                    ["true; } __device__ bool operator!=(const ", ""], $crate::algebra::names::structure(stringify!($name)),
+                    ["& oplus_y) const { return !(*this == oplus_y); } };", ""]),
                 size: size_of::<$name>(),
             };
             fn cuda_literal(self) -> String {
                 let fields: &[String] = &[$($crate::algebra::Scalar::cuda_literal(self.$f)),+];
-                format!("{}::make({})", stringify!($name), fields.join(", "))
+                format!("{}::make({})", <Self as $crate::algebra::Scalar>::TEXT.name, fields.join(", "))
             }
             fn is_valid(bytes: &[u8]) -> bool {
                 $(let (field, bytes) = bytes.split_at(size_of::<$t>()); if !<$t as $crate::algebra::Scalar>::is_valid(field) { return false; })+
@@ -247,9 +264,11 @@ macro_rules! scalar {
         }
     };
 }
+/// Constant texts, each in two parts, as one.
 #[macro_export]
 #[doc(hidden)]
-macro_rules! params { ($t:ident $f:ident $(, $u:ident $g:ident)*) => { concat!(stringify!($t), " ", stringify!($f) $(, ", ", stringify!($u), " ", stringify!($g))*) }; }
-#[macro_export]
-#[doc(hidden)]
-macro_rules! commas { ($f:ident $(, $g:ident)*) => { concat!(stringify!($f) $(, ", ", stringify!($g))*) }; }
+macro_rules! joined { ($($text:expr),+ $(,)?) => {{
+    const OPLUS_TEXTS: &[[&str; 2]] = &[$($text),+];
+    const OPLUS_BYTES: &[u8] = &$crate::algebra::names::joined::<{ $crate::algebra::names::length(OPLUS_TEXTS) }>(OPLUS_TEXTS);
+    $crate::algebra::names::text(OPLUS_BYTES)
+}} }

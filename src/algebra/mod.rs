@@ -22,6 +22,8 @@ pub use define::typed_literal;
 pub use elementary::{Elementary, Floating, Power};
 pub use operator::*;
 pub use oplus_codegen::SemiringText;
+#[doc(hidden)]
+pub use oplus_codegen::names;
 pub use oplus_codegen::text::{Atomic, OperatorText, Reads, ScalarText, Terminal};
 pub use scalar::{Arithmetic, Comparable, Flag, Number, Ordered, Ranked, Scalar, Truth, finite_bounds};
 pub use semiring::*;

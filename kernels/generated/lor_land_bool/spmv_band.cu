@@ -295,7 +295,7 @@ namespace semiring_multiply {
 typedef bool A;
 typedef bool B;
 typedef bool C;
-__device__ inline C apply(bool x, bool y, At) { return x&&y; }
+__device__ inline C apply(bool x, bool y, ::oplus::At) { return x&&y; }
 }
 namespace semiring_add {
 __device__ inline bool identity() { return false; }

@@ -295,7 +295,7 @@ namespace semiring_multiply {
 typedef f32 A;
 typedef f32 B;
 typedef f32 C;
-__device__ inline C apply(f32 x, f32 y, At) { return mul(x,y); }
+__device__ inline C apply(f32 x, f32 y, ::oplus::At) { return mul(x,y); }
 }
 namespace semiring_add {
 __device__ inline f32 identity() { return f32_bits(0x00000000u); }

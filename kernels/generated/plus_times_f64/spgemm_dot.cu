@@ -295,7 +295,7 @@ namespace semiring_multiply {
 typedef f64 A;
 typedef f64 B;
 typedef f64 C;
-__device__ inline C apply(f64 x, f64 y, At) { return mul(x,y); }
+__device__ inline C apply(f64 x, f64 y, ::oplus::At) { return mul(x,y); }
 }
 namespace semiring_add {
 __device__ inline f64 identity() { return f64_bits(0x0000000000000000ull); }

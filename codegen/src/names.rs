@@ -1,0 +1,88 @@
+//! Names that are free in Rust and taken in CUDA: a user's parameters, fields and structs may be called so.
+
+/// Words of C++ that Rust does not keep to itself, and names that the text of a kernel has where a user's may stand.
+#[rustfmt::skip]
+const TAKEN: &[&str] = &[
+    "alignas", "alignof", "and", "and_eq", "asm", "auto", "bitand", "bitor", "bool", "case", "catch", "char", "char16_t", "char32_t", "char8_t",
+    "class", "co_await", "co_return", "co_yield", "compl", "concept", "const_cast", "consteval", "constexpr", "constinit", "decltype",
+    "default", "delete", "double", "dynamic_cast", "explicit", "export", "float", "friend", "goto", "inline", "int", "linux", "long", "mutable",
+    "namespace", "new", "noexcept", "not", "not_eq", "nullptr", "operator", "or", "or_eq", "private", "protected", "public", "register",
+    "reinterpret_cast", "requires", "short", "signed", "sizeof", "static_assert", "static_cast", "switch", "template", "this", "thread_local",
+    "throw", "typedef", "typeid", "typename", "typeof", "union", "unix", "unsigned", "using", "void", "volatile", "wchar_t", "xor", "xor_eq",
+    "u8", "u16", "u32", "u64", "i8", "i16", "i32", "i64", "f32", "f64", "c32", "c64", "f16", "bf16", "f32_bits", "f64_bits", "make",
+];
+/// Names that the functions of a kernel have for their types: no struct is called so there.
+const TYPES: &[&str] = &["A", "B", "C", "D", "E"];
+
+const fn is(a: &[u8], b: &[u8]) -> bool {
+    let mut i = 0;
+    while i < a.len() && i < b.len() && a[i] == b[i] {
+        i += 1;
+    }
+    i == a.len() && i == b.len()
+}
+const fn among(name: &str, names: &[&str]) -> bool {
+    let mut i = 0;
+    while i < names.len() && !is(name.as_bytes(), names[i].as_bytes()) {
+        i += 1;
+    }
+    i < names.len()
+}
+const fn raw(name: &str) -> bool {
+    matches!(name.as_bytes(), [b'r', b'#', ..])
+}
+const fn prefix(taken: bool) -> &'static str {
+    if taken { "oplus_" } else { "" }
+}
+
+/// What a parameter or field is called in CUDA, in two parts.
+#[must_use]
+pub const fn variable(name: &str) -> [&str; 2] {
+    let bare = if raw(name) { name.split_at(2).1 } else { name };
+    [prefix(raw(name) || among(name, TAKEN)), bare]
+}
+/// What a struct is called.
+#[must_use]
+pub const fn structure(name: &str) -> [&str; 2] {
+    let [before, bare] = variable(name);
+    [if among(name, TYPES) { prefix(true) } else { before }, bare]
+}
+
+/// The length of texts, for [`joined`].
+#[must_use]
+pub const fn length(texts: &[[&str; 2]]) -> usize {
+    let (mut all, mut i) = (0, 0);
+    while i < texts.len() {
+        all += texts[i][0].len() + texts[i][1].len();
+        i += 1;
+    }
+    all
+}
+/// Texts put together, of N bytes.
+#[must_use]
+pub const fn joined<const N: usize>(texts: &[[&str; 2]]) -> [u8; N] {
+    let (mut out, mut n, mut i) = ([0; N], 0, 0);
+    while i < 2 * texts.len() {
+        let text = texts[i / 2][i % 2].as_bytes();
+        out.split_at_mut(n).1.split_at_mut(text.len()).0.copy_from_slice(text);
+        n += text.len();
+        i += 1;
+    }
+    out
+}
+/// The text of such bytes.
+#[must_use]
+pub const fn text(bytes: &[u8]) -> &str {
+    match std::str::from_utf8(bytes) {
+        Ok(text) => text,
+        Err(_) => "",
+    }
+}
+/// What each item of a list has behind it only stands between them.
+#[must_use]
+pub const fn list(text: &str) -> &str {
+    match text.len().checked_sub(", ".len()) {
+        Some(end) => text.split_at(end).0,
+        None => text,
+    }
+}
