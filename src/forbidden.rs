@@ -203,6 +203,48 @@
 //! ```compile_fail
 //! oplus::operator! { Mixed[](u8, u8) -> u8 = |x, y| x ^ y }
 //! ```
+//! It is one expression of portable functions, parameters and scalars' own names: CUDA knows no function, constant, path or alias of a
+//! program's.
+//! ```
+//! oplus::scalar! { struct Way { length: f64 } }
+//! oplus::operator! { Longer[](f64, f64) -> f64 = |x, y| max(x, y) }
+//! oplus::operator! { Joined[](Way, Way) -> Way = |x, y| Way::make(add(x.length, mul(2f64, y.length))) }
+//! ```
+//! ```compile_fail
+//! oplus::operator! { Longer[](f64, f64) -> f64 = |x, y| return max(x, y) }
+//! ```
+//! ```compile_fail
+//! oplus::operator! { Longer[](f64, f64) -> f64 = |x, y| min(x, y); max(x, y) }
+//! ```
+//! ```compile_fail,E0432
+//! fn helper(x: f64) -> f64 { x }
+//! oplus::operator! { Longer[](f64, f64) -> f64 = |x, y| max(x, helper(y)) }
+//! ```
+//! ```compile_fail,E0308
+//! const TWICE: f64 = 2.0;
+//! oplus::operator! { Longer[](f64, f64) -> f64 = |x, y| max(x, mul(y, TWICE)) }
+//! ```
+//! ```compile_fail,E0005
+//! const NONE: u8 = 0;
+//! oplus::operator! { Longer[](u8, u8) -> u8 = |x, y| max(x, max(NONE, y)) }
+//! ```
+//! ```compile_fail,E0530
+//! static TWICE: f64 = 2.0;
+//! oplus::operator! { Longer[](f64, f64) -> f64 = |x, y| max(x, mul(y, TWICE)) }
+//! ```
+//! ```compile_fail
+//! oplus::operator! { Longer[](f64, f64) -> f64 = |x, y| select(x < f64::MAX, x, y) }
+//! ```
+//! ```compile_fail
+//! mod roads { oplus::scalar! { pub struct Way { pub length: f64 } } }
+//! use roads::Way;
+//! oplus::operator! { Joined[](Way, Way) -> Way = |x, y| roads::Way::make(add(x.length, y.length)) }
+//! ```
+//! ```compile_fail,E0080
+//! oplus::scalar! { struct Way { length: f64 } }
+//! type Path = Way;
+//! oplus::operator! { Joined[](Way, Way) -> Way = |x, y| Path::make(add(x.length, y.length)) }
+//! ```
 //! T5: a bound scalar is there.
 //! ```
 //! use oplus::prelude::*;

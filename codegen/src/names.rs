@@ -47,6 +47,15 @@ pub const fn structure(name: &str) -> [&str; 2] {
     let [before, bare] = variable(name);
     [if among(name, TYPES) { prefix(true) } else { before }, bare]
 }
+/// Whether what is written as a struct's name is called this in CUDA.
+#[must_use]
+pub const fn is_called(written: &str, name: &str) -> bool {
+    let [before, bare] = structure(written);
+    match name.split_at_checked(before.len()) {
+        Some((start, end)) => is(start.as_bytes(), before.as_bytes()) && is(end.as_bytes(), bare.as_bytes()),
+        None => false,
+    }
+}
 
 /// The length of texts, for [`joined`].
 #[must_use]

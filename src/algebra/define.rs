@@ -11,6 +11,9 @@ macro_rules! portable {
     (if $($r:tt)*) => { compile_error!("`if` is a statement in CUDA C++: use select(condition, yes, no)"); };
     (match $($r:tt)*) => { compile_error!("`match` does not exist in CUDA C++: use select(condition, yes, no)"); };
     (let $($r:tt)*) => { compile_error!("one expression only: no `let`"); };
+    (return $($r:tt)*) => { compile_error!("`return` is no expression: leave it out"); };
+    (; $($r:tt)*) => { compile_error!("one expression only: no `;`"); };
+    (= $($r:tt)*) => { compile_error!("one expression only: no assignment"); };
     (. $m:ident ( $($i:tt)* ) $($r:tt)*) => { compile_error!(concat!("method call `.", stringify!($m), "()`: scalars have no methods in CUDA; use a function: add, mul, min, max, select, …")); };
     (:: < $($r:tt)*) => { compile_error!("`::<…>` is not CUDA C++"); };
     ($m:ident ! ($($i:tt)*) $($r:tt)*) => { compile_error!("no macro calls"); };
@@ -28,6 +31,28 @@ macro_rules! portable {
     ({ $($i:tt)* } $($r:tt)*) => { compile_error!("no blocks or struct literals: use Type::make(…)"); };
     ([ $($i:tt)* ] $($r:tt)*) => { compile_error!("no indexing or arrays"); };
     ( ( $($i:tt)* ) $($r:tt)*) => { $crate::portable!{ $($i)* } $crate::portable!{ $($r)* } };
+    // A struct is known by its own name alone.
+    ($t:ident :: make ( $($i:tt)* ) $($r:tt)*) => {
+        const _: () = $crate::algebra::own_name(stringify!($t), <$t as $crate::algebra::Scalar>::TEXT.name);
+        $crate::portable!{ $($i)* }
+        $crate::portable!{ $($r)* }
+    };
+    ($t:ident :: $($r:tt)*) => { compile_error!(concat!("`", stringify!($t), "::…`: CUDA knows no path but Type::make(…) of a scalar")); };
+    (:: $($r:tt)*) => { compile_error!("CUDA knows no path but Type::make(…) of a scalar"); };
+    // CUDA has these functions and no others: this import does not resolve where it is another.
+    ($f:ident ( $($i:tt)* ) $($r:tt)*) => {
+        #[allow(unused_imports)]
+        use $crate::algebra::portable::$f as _;
+        $crate::portable!{ $($i)* }
+        $crate::portable!{ $($r)* }
+    };
+    (. $f:ident $($r:tt)*) => { $crate::portable!{ $($r)* } };
+    // A parameter binds; a constant or static of this name, which CUDA does not know, is no pattern for this.
+    ($p:ident $($r:tt)*) => {
+        #[allow(unused_variables, non_snake_case)]
+        const _: () = { let $p = 0u8; };
+        $crate::portable!{ $($r)* }
+    };
     // With its type it is written for CUDA by its bits.
     ($l:literal $($r:tt)*) => { const _: () = $crate::algebra::typed_literal(stringify!($l)); $crate::portable!{ $($r)* } };
     ($t:tt $($r:tt)*) => { $crate::portable!{ $($r)* } };
@@ -46,6 +71,12 @@ pub const fn typed_literal(text: &str) {
         i += 1;
     }
     assert!(typed && text[0].is_ascii_digit(), "a literal says its type, as 1u8 and 0.5f32 do: it differs in CUDA");
+}
+/// Stops the compiler at an alias of a scalar: CUDA knows its name alone.
+#[doc(hidden)]
+pub const fn own_name(written: &str, name: &str) {
+    let same = oplus_codegen::names::is_called(written, name);
+    assert!(same, "a scalar is called by its own name, not by an alias: CUDA does not know that");
 }
 const fn ends(text: &[u8], with: &[u8]) -> bool {
     let mut i = 0;

@@ -18,7 +18,7 @@ pub use bits::Bits;
 pub use cast::Cast;
 pub use complex::{ComplexNumber, Part, c32, c64};
 #[doc(hidden)]
-pub use define::typed_literal;
+pub use define::{own_name, typed_literal};
 pub use elementary::{Elementary, Floating, Power};
 pub use operator::*;
 pub use oplus_codegen::SemiringText;
