@@ -7,38 +7,40 @@ macro_rules! portable {
     () => {};
     (true $($r:tt)*) => { $crate::portable!{ $($r)* } };
     (false $($r:tt)*) => { $crate::portable!{ $($r)* } };
-    (as $($r:tt)*) => { compile_error!("`as` is not CUDA C++, and float-to-int casts differ there: use a named conversion"); };
-    (if $($r:tt)*) => { compile_error!("`if` is a statement in CUDA C++: use select(condition, yes, no)"); };
-    (match $($r:tt)*) => { compile_error!("`match` does not exist in CUDA C++: use select(condition, yes, no)"); };
-    (let $($r:tt)*) => { compile_error!("one expression only: no `let`"); };
-    (return $($r:tt)*) => { compile_error!("`return` is no expression: leave it out"); };
-    (; $($r:tt)*) => { compile_error!("one expression only: no `;`"); };
-    (= $($r:tt)*) => { compile_error!("one expression only: no assignment"); };
-    (. $m:ident ( $($i:tt)* ) $($r:tt)*) => { compile_error!(concat!("method call `.", stringify!($m), "()`: scalars have no methods in CUDA; use a function: add, mul, min, max, select, …")); };
-    (:: < $($r:tt)*) => { compile_error!("`::<…>` is not CUDA C++"); };
-    ($m:ident ! ($($i:tt)*) $($r:tt)*) => { compile_error!("no macro calls"); };
-    (+ $($r:tt)*) => { compile_error!("`+` overflows differently (Rust panics or wraps, C++ is undefined): use add or add_sat"); };
-    (- $($r:tt)*) => { compile_error!("`-` overflows differently: use sub"); };
-    (* $($r:tt)*) => { compile_error!("`*` overflows differently: use mul"); };
-    (/ $($r:tt)*) => { compile_error!("`/` traps in Rust on integers: use div"); };
-    (% $($r:tt)*) => { compile_error!("`%` traps in Rust on integers: use fmod or remainder on floats"); };
-    (<< $($r:tt)*) => { compile_error!("`<<` differs where the shift is too large: use bit_shift"); };
-    (>> $($r:tt)*) => { compile_error!("`>>` differs where the shift is too large: use bit_shift"); };
-    (^ $($r:tt)*) => { compile_error!("`^` of small integers is an int in CUDA: use bit_xor, or `!=` on booleans"); };
-    (& $($r:tt)*) => { compile_error!("no references; use &&, or bit_and of integers"); };
-    (| $($r:tt)*) => { compile_error!("no closures; use ||, or bit_or of integers"); };
-    (? $($r:tt)*) => { compile_error!("`?` is not CUDA C++"); };
-    ({ $($i:tt)* } $($r:tt)*) => { compile_error!("no blocks or struct literals: use Type::make(…)"); };
-    ([ $($i:tt)* ] $($r:tt)*) => { compile_error!("no indexing or arrays"); };
+    (as $($r:tt)*) => { ::core::compile_error!("`as` is not CUDA C++, and float-to-int casts differ there: use a named conversion"); };
+    (if $($r:tt)*) => { ::core::compile_error!("`if` is a statement in CUDA C++: use select(condition, yes, no)"); };
+    (match $($r:tt)*) => { ::core::compile_error!("`match` does not exist in CUDA C++: use select(condition, yes, no)"); };
+    (let $($r:tt)*) => { ::core::compile_error!("one expression only: no `let`"); };
+    (return $($r:tt)*) => { ::core::compile_error!("`return` is no expression: leave it out"); };
+    (; $($r:tt)*) => { ::core::compile_error!("one expression only: no `;`"); };
+    (= $($r:tt)*) => { ::core::compile_error!("one expression only: no assignment"); };
+    (. $m:ident ( $($i:tt)* ) $($r:tt)*) => { ::core::compile_error!(::core::concat!(
+        "method call `.", ::core::stringify!($m), "()`: scalars have no methods in CUDA; use a function: add, mul, min, max, select, …")); };
+    (:: < $($r:tt)*) => { ::core::compile_error!("`::<…>` is not CUDA C++"); };
+    ($m:ident ! ($($i:tt)*) $($r:tt)*) => { ::core::compile_error!("no macro calls"); };
+    (+ $($r:tt)*) => { ::core::compile_error!("`+` overflows differently (Rust panics or wraps, C++ is undefined): use add or add_sat"); };
+    (- $($r:tt)*) => { ::core::compile_error!("`-` overflows differently: use sub"); };
+    (* $($r:tt)*) => { ::core::compile_error!("`*` overflows differently: use mul"); };
+    (/ $($r:tt)*) => { ::core::compile_error!("`/` traps in Rust on integers: use div"); };
+    (% $($r:tt)*) => { ::core::compile_error!("`%` traps in Rust on integers: use fmod or remainder on floats"); };
+    (<< $($r:tt)*) => { ::core::compile_error!("`<<` differs where the shift is too large: use bit_shift"); };
+    (>> $($r:tt)*) => { ::core::compile_error!("`>>` differs where the shift is too large: use bit_shift"); };
+    (^ $($r:tt)*) => { ::core::compile_error!("`^` of small integers is an int in CUDA: use bit_xor, or `!=` on booleans"); };
+    (& $($r:tt)*) => { ::core::compile_error!("no references; use &&, or bit_and of integers"); };
+    (| $($r:tt)*) => { ::core::compile_error!("no closures; use ||, or bit_or of integers"); };
+    (? $($r:tt)*) => { ::core::compile_error!("`?` is not CUDA C++"); };
+    ({ $($i:tt)* } $($r:tt)*) => { ::core::compile_error!("no blocks or struct literals: use Type::make(…)"); };
+    ([ $($i:tt)* ] $($r:tt)*) => { ::core::compile_error!("no indexing or arrays"); };
     ( ( $($i:tt)* ) $($r:tt)*) => { $crate::portable!{ $($i)* } $crate::portable!{ $($r)* } };
     // A struct is known by its own name alone.
     ($t:ident :: make ( $($i:tt)* ) $($r:tt)*) => {
-        const _: () = $crate::algebra::own_name(stringify!($t), <$t as $crate::algebra::Scalar>::TEXT.name);
+        const _: () = $crate::algebra::own_name(::core::stringify!($t), <$t as $crate::algebra::Scalar>::TEXT.name);
         $crate::portable!{ $($i)* }
         $crate::portable!{ $($r)* }
     };
-    ($t:ident :: $($r:tt)*) => { compile_error!(concat!("`", stringify!($t), "::…`: CUDA knows no path but Type::make(…) of a scalar")); };
-    (:: $($r:tt)*) => { compile_error!("CUDA knows no path but Type::make(…) of a scalar"); };
+    ($t:ident :: $($r:tt)*) => { ::core::compile_error!(::core::concat!(
+        "`", ::core::stringify!($t), "::…`: CUDA knows no path but Type::make(…) of a scalar")); };
+    (:: $($r:tt)*) => { ::core::compile_error!("CUDA knows no path but Type::make(…) of a scalar"); };
     // CUDA has these functions and no others: this import does not resolve where it is another.
     ($f:ident ( $($i:tt)* ) $($r:tt)*) => {
         #[allow(unused_imports)]
@@ -54,7 +56,7 @@ macro_rules! portable {
         $crate::portable!{ $($r)* }
     };
     // With its type it is written for CUDA by its bits.
-    ($l:literal $($r:tt)*) => { const _: () = $crate::algebra::typed_literal(stringify!($l)); $crate::portable!{ $($r)* } };
+    ($l:literal $($r:tt)*) => { const _: () = $crate::algebra::typed_literal(::core::stringify!($l)); $crate::portable!{ $($r)* } };
     ($t:tt $($r:tt)*) => { $crate::portable!{ $($r)* } };
 }
 
@@ -104,7 +106,12 @@ macro_rules! is_read {
 /// A parameter written `_` is not read: kernels then never load those values. The body is one expression over the
 /// functions of [`algebra::portable`](crate::algebra::portable) (arithmetic, bits, elementary functions), comparisons, `&&`,
 /// `||`, `!`, field access and numbers that say their type: `1u8`, `0.5f32`. The operators `+ - * / % << >> ^ & |` are refused,
-/// with the function to take instead: C++ turns small integers into `int` and leaves what traps or wraps in Rust undefined.
+/// with the function to take instead: C++ turns small integers into `int` and leaves what traps or wraps in Rust undefined. So are
+/// functions, constants and paths of the program's own, which a GPU does not know: a constant is written as a number with its type, or
+/// is a value of the operation (a bound scalar, a thunk). `Type::make(…)` of a [`scalar!`](crate::scalar) is known by the type's own name.
+///
+/// Parameters and fields may have any name that Rust allows, words of C++ among them. The macros name the standard library in full;
+/// in a module of `#![no_implicit_prelude]` only [`scalar!`](crate::scalar) and [`semiring!`](crate::semiring) compile.
 /// ```
 /// oplus::operator! { /// The larger of x and 2y.
 ///     pub Steep[T: oplus::algebra::Number](T, T) -> T = |x, y| max(x, add(y, y)) }
@@ -118,13 +125,16 @@ macro_rules! is_read {
 #[macro_export]
 macro_rules! operator {
     ($(#[$m:meta])* $v:vis $name:ident [$($g:ident : $bound:path),*] ($a:ty, $b:ty) -> $out:ty = |$x:tt, $y:tt| $($e:tt)+) => {
-        $(#[$m])* #[derive(Clone, Copy, Debug, Default)] $v struct $name;
+        $(#[$m])*
+        #[::core::prelude::v1::derive(::core::clone::Clone, ::core::marker::Copy, ::core::fmt::Debug, ::core::default::Default)]
+        $v struct $name;
         const _: () = { $crate::portable!{ $($e)+ } };
         #[diagnostic::do_not_recommend]
         impl<$($g: $bound),*> $crate::algebra::BinaryOp<$a, $b> for $name {
             type Out = $out;
             const TEXT: $crate::algebra::OperatorText =
-                $crate::algebra::OperatorText { parameters: &[stringify!($x), stringify!($y)], expression: stringify!($($e)+) };
+                $crate::algebra::OperatorText {
+                    parameters: &[::core::stringify!($x), ::core::stringify!($y)], expression: ::core::stringify!($($e)+) };
             #[inline(always)]
             fn apply(oplus_x: $a, oplus_y: $b) -> $out {
                 #[allow(unused_imports)] use $crate::algebra::portable::*; let ($x, $y) = (oplus_x, oplus_y); $($e)+ }
@@ -133,7 +143,7 @@ macro_rules! operator {
         impl<$($g: $bound),*> $crate::algebra::Multiply<$a, $b> for $name {
             type Out = $out;
             const TEXT: $crate::algebra::OperatorText = $crate::algebra::OperatorText {
-                parameters: &[stringify!($x), stringify!($y), "_"], expression: stringify!($($e)+) };
+                parameters: &[::core::stringify!($x), ::core::stringify!($y), "_"], expression: ::core::stringify!($($e)+) };
             const READS: $crate::algebra::Reads =
                 $crate::algebra::Reads { a: $crate::is_read!($x), b: $crate::is_read!($y), position: false, flipped: false };
             #[inline(always)]
@@ -147,13 +157,15 @@ macro_rules! operator {
 #[macro_export]
 macro_rules! unary_operator {
     ($(#[$m:meta])* $v:vis $name:ident [$($g:ident : $bound:path),*] ($a:ty) -> $out:ty = |$x:tt| $($e:tt)+) => {
-        $(#[$m])* #[derive(Clone, Copy, Debug, Default)] $v struct $name;
+        $(#[$m])*
+        #[::core::prelude::v1::derive(::core::clone::Clone, ::core::marker::Copy, ::core::fmt::Debug, ::core::default::Default)]
+        $v struct $name;
         const _: () = { $crate::portable!{ $($e)+ } };
         #[diagnostic::do_not_recommend]
         impl<$($g: $bound),*> $crate::algebra::UnaryOp<$a> for $name {
             type Out = $out;
             const TEXT: $crate::algebra::OperatorText =
-                $crate::algebra::OperatorText { parameters: &[stringify!($x)], expression: stringify!($($e)+) };
+                $crate::algebra::OperatorText { parameters: &[::core::stringify!($x)], expression: ::core::stringify!($($e)+) };
             #[inline(always)]
             fn apply(oplus_x: $a) -> $out { #[allow(unused_imports)] use $crate::algebra::portable::*; let $x = oplus_x; $($e)+ }
         }
@@ -165,15 +177,18 @@ macro_rules! unary_operator {
 macro_rules! index_operator {
     ($(#[$m:meta])* $v:vis $name:ident [$($g:ident : $bound:path),*] ($a:ty, $y:ty) -> $out:ty
      = |$x:tt, $i:tt, $j:tt, $t:tt| $($e:tt)+) => {
-        $(#[$m])* #[derive(Clone, Copy, Debug, Default)] $v struct $name;
+        $(#[$m])*
+        #[::core::prelude::v1::derive(::core::clone::Clone, ::core::marker::Copy, ::core::fmt::Debug, ::core::default::Default)]
+        $v struct $name;
         const _: () = { $crate::portable!{ $($e)+ } };
         #[diagnostic::do_not_recommend]
         impl<$($g: $bound),*> $crate::algebra::IndexUnaryOp<$a, $y> for $name {
             type Out = $out;
             const TEXT: $crate::algebra::OperatorText = $crate::algebra::OperatorText {
-                parameters: &[stringify!($x), stringify!($i), stringify!($j), stringify!($t)], expression: stringify!($($e)+) };
+                parameters: &[::core::stringify!($x), ::core::stringify!($i), ::core::stringify!($j), ::core::stringify!($t)],
+                expression: ::core::stringify!($($e)+) };
             #[inline(always)]
-            fn apply(oplus_x: $a, oplus_i: i64, oplus_j: i64, oplus_y: $y) -> $out {
+            fn apply(oplus_x: $a, oplus_i: ::core::primitive::i64, oplus_j: ::core::primitive::i64, oplus_y: $y) -> $out {
                 #[allow(unused_imports)] use $crate::algebra::portable::*;
                 let ($x, $i, $j, $t) = (oplus_x, oplus_i, oplus_j, oplus_y); $($e)+ }
         }
@@ -214,24 +229,26 @@ macro_rules! semiring {
      $(terminal = $term:expr;)?
      add = |$x:tt, $y:tt| ($($add:tt)+);
      multiply = |$p:tt, $q:tt, $at:tt| ($($mul:tt)+);) => {
-        $(#[$m])* #[derive(Clone, Copy, Debug, Default)] $v struct $name;
+        $(#[$m])*
+        #[::core::prelude::v1::derive(::core::clone::Clone, ::core::marker::Copy, ::core::fmt::Debug, ::core::default::Default)]
+        $v struct $name;
         const _: () = {
             $crate::portable!{ $($add)+ }
             $crate::portable!{ $($mul)+ }
             impl<$($g: $bound),*> $crate::algebra::BinaryOp<$out, $out> for $name {
                 type Out = $out;
                 const TEXT: $crate::algebra::OperatorText = $crate::algebra::OperatorText {
-                    parameters: &[stringify!($x), stringify!($y)], expression: stringify!($($add)+) };
+                    parameters: &[::core::stringify!($x), ::core::stringify!($y)], expression: ::core::stringify!($($add)+) };
                 #[inline(always)]
                 fn apply(oplus_x: $out, oplus_y: $out) -> $out {
                     #[allow(unused_imports)] use $crate::algebra::portable::*; let ($x, $y) = (oplus_x, oplus_y); $($add)+ }
             }
             // A second type for the multiply: $name is already the monoid's operator. Called as nothing of a user's is.
-            #[derive(Clone, Copy, Debug)] pub struct __OplusMultiply;
+            #[::core::prelude::v1::derive(::core::clone::Clone, ::core::marker::Copy, ::core::fmt::Debug)] pub struct __OplusMultiply;
             impl<$($g: $bound),*> $crate::algebra::Multiply<$a, $b> for __OplusMultiply {
                 type Out = $out;
                 const TEXT: $crate::algebra::OperatorText = $crate::algebra::OperatorText {
-                    parameters: &[stringify!($p), stringify!($q), stringify!($at)], expression: stringify!($($mul)+) };
+                    parameters: &[::core::stringify!($p), ::core::stringify!($q), ::core::stringify!($at)], expression: ::core::stringify!($($mul)+) };
                 const READS: $crate::algebra::Reads = $crate::algebra::Reads {
                     a: $crate::is_read!($p), b: $crate::is_read!($q), position: $crate::is_read!($at), flipped: false };
                 #[inline(always)]
@@ -252,45 +269,48 @@ macro_rules! semiring {
     };
 }
 
-/// A struct scalar: `repr(C)`, no padding, the same definition in CUDA, `Type::make(…)` in both. Fields are the library's own scalars:
-/// a struct among them is refused.
+/// A struct scalar: `repr(C)`, no padding, the same definition in CUDA, `Type::make(…)` in both. Fields are the library's own scalars,
+/// or aliases of them: a struct among them is refused.
 #[macro_export]
 macro_rules! scalar {
     ($(#[$m:meta])* $v:vis struct $name:ident { $($(#[$fm:meta])* $fv:vis $f:ident : $t:ident),+ $(,)? }) => {
-        $(#[$m])* #[repr(C)] #[derive(Clone, Copy, Debug, PartialEq)] #[allow(missing_docs)] $v struct $name { $($(#[$fm])* $fv $f: $t),+ }
+        $(#[$m])* #[repr(C)]
+        #[::core::prelude::v1::derive(::core::clone::Clone, ::core::marker::Copy, ::core::fmt::Debug, ::core::cmp::PartialEq)]
+        #[allow(missing_docs)] $v struct $name { $($(#[$fm])* $fv $f: $t),+ }
         #[allow(missing_docs)]
         impl $name { #[inline(always)] $v const fn make($($f: $t),+) -> Self { Self { $($f),+ } } }
-        const _: () = assert!(size_of::<$name>() == 0 $(+ size_of::<$t>())+, "padding bytes: reorder the fields or add one");
-        const _: () = assert!(true $(&& <$t as $crate::algebra::Scalar>::TEXT.definition.is_empty())+,
+        const _: () = ::core::assert!(::core::mem::size_of::<$name>() == 0 $(+ ::core::mem::size_of::<$t>())+, "padding bytes: reorder the fields or add one");
+        const _: () = ::core::assert!(true $(&& <$t as $crate::algebra::Scalar>::TEXT.definition.is_empty())+,
             "a field is one of the library's own scalars: in CUDA a struct knows no other struct");
         // SAFETY: repr(C), no padding (asserted above), fields are Scalars in the same order as in the CUDA text.
         unsafe impl $crate::algebra::Scalar for $name {
             const TEXT: $crate::algebra::ScalarText = $crate::algebra::ScalarText {
-                name: $crate::joined!($crate::algebra::names::structure(stringify!($name))),
+                name: $crate::joined!($crate::algebra::names::structure(::core::stringify!($name))),
                 definition: $crate::joined!(
-                    ["struct ", ""], $crate::algebra::names::structure(stringify!($name)), [" { ", ""],
-                    $([<$t as $crate::algebra::Scalar>::TEXT.name, " "], $crate::algebra::names::variable(stringify!($f)), ["; ", ""],)+
-                    ["static __device__ ", ""], $crate::algebra::names::structure(stringify!($name)), [" make(", ""],
+                    ["struct ", ""], $crate::algebra::names::structure(::core::stringify!($name)), [" { ", ""],
+                    $([<$t as $crate::algebra::Scalar>::TEXT.name, " "], $crate::algebra::names::variable(::core::stringify!($f)), ["; ", ""],)+
+                    ["static __device__ ", ""], $crate::algebra::names::structure(::core::stringify!($name)), [" make(", ""],
                     [$crate::algebra::names::list($crate::joined!(
-                        $([<$t as $crate::algebra::Scalar>::TEXT.name, " "], $crate::algebra::names::variable(stringify!($f)), [", ", ""]),+)), ""],
+                        $([<$t as $crate::algebra::Scalar>::TEXT.name, " "], $crate::algebra::names::variable(::core::stringify!($f)), [", ", ""]),+)), ""],
                     [") { return {", ""],
                     [$crate::algebra::names::list($crate::joined!(
-                        $($crate::algebra::names::variable(stringify!($f)), [", ", ""]),+)), ""],
-                    ["}; } __device__ bool operator==(const ", ""], $crate::algebra::names::structure(stringify!($name)),
+                        $($crate::algebra::names::variable(::core::stringify!($f)), [", ", ""]),+)), ""],
+                    ["}; } __device__ bool operator==(const ", ""], $crate::algebra::names::structure(::core::stringify!($name)),
                     ["& oplus_y) const { return ", ""],
-                    $(["this->", ""], $crate::algebra::names::variable(stringify!($f)),
-                        [" == oplus_y.", ""], $crate::algebra::names::variable(stringify!($f)), [" && ", ""],)+
-                    ["true; } __device__ bool operator!=(const ", ""], $crate::algebra::names::structure(stringify!($name)),
+                    $(["this->", ""], $crate::algebra::names::variable(::core::stringify!($f)),
+                        [" == oplus_y.", ""], $crate::algebra::names::variable(::core::stringify!($f)), [" && ", ""],)+
+                    ["true; } __device__ bool operator!=(const ", ""], $crate::algebra::names::structure(::core::stringify!($name)),
                     ["& oplus_y) const { return !(*this == oplus_y); } };", ""]),
-                size: size_of::<$name>(),
+                size: ::core::mem::size_of::<$name>(),
             };
-            fn cuda_literal(self) -> String {
-                let fields: &[String] = &[$($crate::algebra::Scalar::cuda_literal(self.$f)),+];
-                format!("{}::make({})", <Self as $crate::algebra::Scalar>::TEXT.name, fields.join(", "))
+            fn cuda_literal(self) -> ::std::string::String {
+                let oplus_fields: &[::std::string::String] = &[$($crate::algebra::Scalar::cuda_literal(self.$f)),+];
+                ::std::format!("{}::make({})", <Self as $crate::algebra::Scalar>::TEXT.name, oplus_fields.join(", "))
             }
-            fn is_valid(bytes: &[u8]) -> bool {
-                $(let (field, bytes) = bytes.split_at(size_of::<$t>()); if !<$t as $crate::algebra::Scalar>::is_valid(field) { return false; })+
-                bytes.is_empty()
+            fn is_valid(oplus_bytes: &[::core::primitive::u8]) -> ::core::primitive::bool {
+                $(let (oplus_field, oplus_bytes) = oplus_bytes.split_at(::core::mem::size_of::<$t>());
+                if !<$t as $crate::algebra::Scalar>::is_valid(oplus_field) { return false; })+
+                oplus_bytes.is_empty()
             }
         }
     };
@@ -299,7 +319,7 @@ macro_rules! scalar {
 #[macro_export]
 #[doc(hidden)]
 macro_rules! joined { ($($text:expr),+ $(,)?) => {{
-    const OPLUS_TEXTS: &[[&str; 2]] = &[$($text),+];
-    const OPLUS_BYTES: &[u8] = &$crate::algebra::names::joined::<{ $crate::algebra::names::length(OPLUS_TEXTS) }>(OPLUS_TEXTS);
+    const OPLUS_TEXTS: &[[&::core::primitive::str; 2]] = &[$($text),+];
+    const OPLUS_BYTES: &[::core::primitive::u8] = &$crate::algebra::names::joined::<{ $crate::algebra::names::length(OPLUS_TEXTS) }>(OPLUS_TEXTS);
     $crate::algebra::names::text(OPLUS_BYTES)
 }} }
