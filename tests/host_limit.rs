@@ -136,7 +136,7 @@ fn more_than_any() {
     }
 }
 
-const TASKS: [(&str, fn()); 5] = [
+const TASKS: [(&str, fn()); 6] = [
     ("products", products),
     ("less_than_expected", less_than_expected),
     ("fewer_threads", fewer_threads),
