@@ -14,7 +14,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 tests=(cuda_products cuda_full cuda_sums cuda_strategies cuda_dots cuda_masked cuda_own_tables cuda_few_columns cuda_bands cuda_short_rows cuda_sorted_rows cuda_near_rows cuda_hub_rows cuda_column_sets cuda_counts cuda_heaviest_rows cuda_properties cuda_operations cuda_transpose cuda_formats cuda_held cuda_cells cuda_in_use cuda_iso cuda_slices float16 long_axes structural_operations
-  cuda_scalars cuda_structural cuda_pairs cuda_large_values cuda_merged_rows cuda_vectors cuda_algebra cuda_runtime cuda_ahead cuda_compile cuda_extremes cuda_memory_limit cuda_apsp explain plan
+  cuda_scalars cuda_definitions cuda_structural cuda_pairs cuda_large_values cuda_merged_rows cuda_vectors cuda_algebra cuda_runtime cuda_ahead cuda_compile cuda_extremes cuda_memory_limit cuda_apsp explain plan
   reproducible conformance semantics sequences cuda_examples cuda_large_products)
 examples=(benchmark inspect_kernel spgemm multi_source_bfs bfs triangle_count apsp sssp pagerank multigrid)
 mode=${1:-}

@@ -192,7 +192,7 @@ pub fn operation_variants(architecture: u32) -> Vec<(String, Spec)> {
         let monoid = fold.monoid(identity, Terminal::Never, Atomic::None);
         all.push((format!("reduce-{}", scalar.name), new(Template::Reduce).function(monoid)));
     }
-    let (place, number) = (built_in("i64", 8), built_in("f64", 8));
+    let (place, number, byte) = (built_in("i64", 8), built_in("f64", 8), built_in("u8", 1));
     let unary: &[&str] = &["x", "_", "_", "_"];
     let maps = [
         ("negate", op(vec![number, place, place, number], number, unary, "neg(x)"), [true, false, false, false]),
@@ -207,6 +207,17 @@ pub fn operation_variants(architecture: u32) -> Vec<(String, Spec)> {
             [true; 4],
         ),
         ("wide", op(vec![WIDE, place, place, place], WIDE, unary, "x"), [true, false, false, false]),
+        // Taken names, and what C++ has another meaning for.
+        (
+            "taken",
+            op(
+                vec![byte, place, place, byte],
+                byte,
+                &["new", "_", "_", "u8"],
+                "bit_or(!new, select(!(u8 < new), 1u8, !u8))",
+            ),
+            [true, false, false, true],
+        ),
     ];
     let predicates = [
         (
