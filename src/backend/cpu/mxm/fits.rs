@@ -31,6 +31,9 @@ pub(super) fn usual_fits<A: Scalar, B: Scalar, C: Scalar>(
     mask: OnMask,
     options: &MxmOptions,
 ) -> bool {
+    if options.transposed_b {
+        return false;
+    }
     let constant = is_foreseen(&ring.operators, &a.values, &b.values);
     let shape = Shape { value: size_of::<C>(), right: size_of::<B>(), dot: false, constant };
     fits((&a.pattern, &b.pattern), mask, &counted(&a.pattern, &b.pattern, mask), &shape, 0, options)
@@ -38,6 +41,9 @@ pub(super) fn usual_fits<A: Scalar, B: Scalar, C: Scalar>(
 
 /// Whether a product holds the limit of which no more is stored than a block a thread.
 pub(super) fn folded_fits<B: Scalar, C: Scalar>(a: &Pattern, b: &Pattern, mask: OnMask, options: &MxmOptions) -> bool {
+    if options.transposed_b {
+        return false;
+    }
     let mut analysis = counted(a, b, mask);
     let blocks = blocks(a, &analysis, size_of::<C>());
     // A sum of each block.
@@ -55,6 +61,9 @@ pub(super) fn ended_fits<B: Scalar, C: Scalar, T: Scalar>(
     mask: OnMask,
     options: &MxmOptions,
 ) -> bool {
+    if options.transposed_b {
+        return false;
+    }
     let mut analysis = counted(a, b, mask);
     let blocks = blocks(a, &analysis, size_of::<C>().max(size_of::<T>()));
     if let Most::Row(k) = end.most() {
@@ -76,6 +85,7 @@ fn blocks(a: &Pattern, analysis: &Analysis, value: usize) -> u64 {
     between(block, value).saturating_mul(rayon::current_num_threads() as u64)
 }
 
+/// Of B as it is.
 fn fits(
     (a, b): (&Pattern, &Pattern),
     mask: OnMask,
@@ -84,9 +94,6 @@ fn fits(
     more: u64,
     options: &MxmOptions,
 ) -> bool {
-    if options.transposed_b {
-        return false;
-    }
     let scattered = Need::usual((a, b, false), analysis, shape);
     // Whether dots are better is not known before memory is taken to find out: either must fit.
     let dotted = mask.map_or(0, |_| Need::turned(b, shape));
