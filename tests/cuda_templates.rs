@@ -13,7 +13,7 @@ use oplus_codegen::operations::operation_variants;
 use shares::{Share, shared};
 
 /// Of the operations' kernels one of so many: their text is the same for all kinds of GPUs, and what differs are limits.
-const OPERATIONS: usize = 4;
+const OPERATIONS: usize = 8;
 /// Bytes a thread may spill, stores and loads together, and registers it may have.
 const SPILLED: u32 = 1024;
 const REGISTERS: u32 = 168;
@@ -56,7 +56,7 @@ fn chosen(architecture: u32) -> Vec<(String, Spec)> {
     let (every, from) = match architecture {
         _ if !asked.is_empty() => (1, 0),
         80 => (OPERATIONS, 1),
-        100 => (OPERATIONS, 3),
+        100 => (OPERATIONS, 5),
         _ => (usize::MAX, usize::MAX),
     };
     all.extend(operation_variants(architecture).into_iter().skip(from).step_by(every));

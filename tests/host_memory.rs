@@ -51,9 +51,9 @@ fn exhaust<T: PartialEq + Debug>(run: impl Fn() -> Result<T>, unchanged: impl Fn
                 Err(e) => panic!("allocation {n}: {e:?}"),
             }
             reached |= failed;
-            assert!(unchanged(), "allocation {n}: an operand has changed");
-            assert!(run().expect("memory enough again") == expected, "allocation {n}: the next run");
         }
+        assert!(unchanged(), "allocation {n}: an operand has changed");
+        assert!(run().expect("memory enough again") == expected, "allocation {n}: the next run");
         if !reached {
             return n;
         }
