@@ -41,9 +41,10 @@ fn chosen(architecture: u32) -> Vec<(String, Spec)> {
                 let others = ["plus_times_f32", "min_plus_f32", "min_plus_f64", "plus_times_i64", "plus_pair"];
                 (free || !asked.is_empty() || nth.is_multiple_of(2)) && !semiring(&others)
             }
-            // Before Hopper and after it nothing else differs but limits, which these show.
+            // Before Hopper and after it nothing else differs but limits, which these show, each for one or the other.
             (80 | 100, false) => {
-                free || semiring(&["numeric-plus_times_f64", "block-plus_times_f64", "reduce-plus_times_f64"])
+                free && nth.is_multiple_of(2) == (architecture == 80)
+                    || semiring(&["numeric-plus_times_f64", "block-plus_times_f64", "reduce-plus_times_f64"])
             }
             (_, false) => free || semiring(&["plus_times_f64", "shortest_hop"]),
             (90, true) => free || semiring(&["min_plus_f64"]),
