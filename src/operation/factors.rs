@@ -1,4 +1,5 @@
 //! The operands of a product on their way to a kernel: checked, laid out on common axes, compiled once whatever the scalars.
+use super::limit::{aligning_bytes, beside, scaling_bytes, union_bytes};
 use super::scale::Scaling;
 use super::{Core, MaskParts, limited, mask_parts};
 use crate::algebra::Scalar;
@@ -158,12 +159,6 @@ fn few_products(x: &Pattern, a: &Pattern, listed: usize) -> bool {
     x.nnz() <= most && rows.try_fold(0, |sum: usize, n| Some(sum + n).filter(|sum| *sum <= most)).is_some()
 }
 
-/// What a limit leaves beside so many bytes of host memory.
-pub(super) fn beside(operation: &'static str, limit: u64, bytes: u64) -> Result<u64> {
-    let left = limit.checked_sub(bytes);
-    left.ok_or(Error::OutOfMemory { operation, device: "host".into(), needed: bytes, available: Some(limit) })
-}
-
 /// Where one of a product's operands and mask lists an axis, those of few entries list theirs: the mask, if it does.
 fn thinned(
     operation: &'static str,
@@ -187,38 +182,6 @@ fn thinned(
     let Some(m) = mask else { return Ok(None) };
     let pattern = m.pattern.clone().listed(BOTH, operation)?;
     Ok(Some(MaskParts { pattern, complement: m.complement }))
-}
-
-/// The most host memory that an operand takes on its way to what [`scaled`] makes of it.
-fn scaling_bytes((operand, turned): &(UntypedStore, bool), by: &[Arc<dyn Scaling>]) -> u64 {
-    let Some(most) = by.iter().map(|scaling| scaling.bytes(operand)).max() else { return 0 };
-    let turning = if *turned { operand.turning_bytes() } else { 0 };
-    // Of several the one before is there too, and a list of what is none.
-    let listed = if matches!(operand.body, UntypedBody::Host(_)) && by.len() == 1 { 0 } else { operand.bytes() };
-    most.saturating_add(turning).saturating_add(listed)
-}
-
-/// Bytes of the list of what two axes have together.
-fn union_bytes(x: &Axis, y: &Axis) -> u64 {
-    let both = x.is_listed() && y.is_listed() && !x.same(y);
-    if both { 8 * (x.places() + y.places()) as u64 } else { 0 }
-}
-
-/// The most host memory that an operand takes on its way to these axes, turned before.
-fn aligning_bytes(operand: &UntypedStore, turned: bool, (rows, cols): &(Axis, Axis)) -> u64 {
-    let turning = match &operand.body {
-        _ if turned => operand.turning_bytes(),
-        UntypedBody::Host(_) => 0,
-        // What is no list becomes one.
-        _ => operand.bytes(),
-    };
-    let from = if turned { (&operand.cols, &operand.rows) } else { (&operand.rows, &operand.cols) };
-    if from.0.same(rows) && from.1.same(cols) {
-        return turning;
-    }
-    // The columns of all entries, where rows end, and where places go.
-    let (places, moved) = (rows.places() as u64 + 1, (from.0.places() + from.1.places()) as u64);
-    turning.saturating_add(operand.body.nnz().saturating_mul(4)).saturating_add(8 * places + 4 * moved)
 }
 
 /// An operand as the product reads it.

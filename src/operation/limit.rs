@@ -1,11 +1,18 @@
 //! Memory limits around an operation: what a device counts by itself, what is foreseen on the host.
-use super::factors;
+use super::scale::Scaling;
 use crate::algebra::Scalar;
+use crate::backend::untyped::{UntypedBody, UntypedStore};
 use crate::device::Device;
-#[cfg(feature = "cuda")]
-use crate::error::Error;
-use crate::error::Result;
+use crate::error::{Error, Result};
+use crate::storage::axis::Axis;
 use crate::storage::store::Store;
+use std::sync::Arc;
+
+/// What a limit leaves beside so many bytes of host memory.
+pub(super) fn beside(operation: &'static str, limit: u64, bytes: u64) -> Result<u64> {
+    let left = limit.checked_sub(bytes);
+    left.ok_or(Error::OutOfMemory { operation, device: "host".into(), needed: bytes, available: Some(limit) })
+}
 
 /// Whether a result on the host can be written to an output: both are merged, and what is merged waits for its place.
 pub(super) fn fits<C: Scalar, T: Scalar>(
@@ -20,7 +27,7 @@ pub(super) fn fits<C: Scalar, T: Scalar>(
     let entries = c.nvals().saturating_add(t.nvals());
     let merged = made_anew(c.device, c.rows.places(), entries, size_of::<C>());
     let made = 4 + size_of::<T>() as u64;
-    factors::beside(operation, limit, t.nvals().saturating_mul(made).saturating_add(merged)).map(|_| ())
+    beside(operation, limit, t.nvals().saturating_mul(made).saturating_add(merged)).map(|_| ())
 }
 
 /// The most that rows of so many entries on the host take while they are made of others, with what waits for its place.
@@ -46,7 +53,7 @@ pub(super) fn step_fits<C: Scalar, T: Scalar>(
         false => made_anew(c.device, c.rows.places(), c.nvals(), value)
             .saturating_add(c.nvals().saturating_mul(3 * (4 + value as u64))),
     };
-    factors::beside(operation, left, needed).map(|_| ())
+    beside(operation, left, needed).map(|_| ())
 }
 
 /// What a limit leaves beside what is stored on the host.
@@ -57,7 +64,39 @@ pub(super) fn beside_stored<T: Scalar>(
 ) -> Result<Option<u64>> {
     let entries = t.nvals().saturating_mul(4 + size_of::<T>() as u64);
     let bytes = entries.saturating_add((t.rows.places() as u64 + 1) * 8);
-    limit.map(|limit| factors::beside(operation, limit, bytes)).transpose()
+    limit.map(|limit| beside(operation, limit, bytes)).transpose()
+}
+
+/// The most host memory that an operand takes on its way to what scaling makes of it.
+pub(super) fn scaling_bytes((operand, turned): &(UntypedStore, bool), by: &[Arc<dyn Scaling>]) -> u64 {
+    let Some(most) = by.iter().map(|scaling| scaling.bytes(operand)).max() else { return 0 };
+    let turning = if *turned { operand.turning_bytes() } else { 0 };
+    // Of several the one before is there too, and a list of what is none.
+    let listed = if matches!(operand.body, UntypedBody::Host(_)) && by.len() == 1 { 0 } else { operand.bytes() };
+    most.saturating_add(turning).saturating_add(listed)
+}
+
+/// Bytes of the list of what two axes have together.
+pub(super) fn union_bytes(x: &Axis, y: &Axis) -> u64 {
+    let both = x.is_listed() && y.is_listed() && !x.same(y);
+    if both { 8 * (x.places() + y.places()) as u64 } else { 0 }
+}
+
+/// The most host memory that an operand takes on its way to these axes, turned before.
+pub(super) fn aligning_bytes(operand: &UntypedStore, turned: bool, (rows, cols): &(Axis, Axis)) -> u64 {
+    let turning = match &operand.body {
+        _ if turned => operand.turning_bytes(),
+        UntypedBody::Host(_) => 0,
+        // What is no list becomes one.
+        _ => operand.bytes(),
+    };
+    let from = if turned { (&operand.cols, &operand.rows) } else { (&operand.rows, &operand.cols) };
+    if from.0.same(rows) && from.1.same(cols) {
+        return turning;
+    }
+    // The columns of all entries, where rows end, and where places go.
+    let (places, moved) = (rows.places() as u64 + 1, (from.0.places() + from.1.places()) as u64);
+    turning.saturating_add(operand.body.nnz().saturating_mul(4)).saturating_add(8 * places + 4 * moved)
 }
 
 /// Where the device counts, `work` takes at most `limit` bytes at once.

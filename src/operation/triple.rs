@@ -1,5 +1,5 @@
 //! R·A·P: two products, and their plans.
-use super::factors::beside;
+use super::limit::beside;
 use super::product::{Product, mxm};
 use super::{Operand, Operation, Plan, limited, shape_of};
 use crate::algebra::{Scalar, Semiring};

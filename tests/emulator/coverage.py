@@ -4,8 +4,9 @@
     tests/emulator/coverage.py run cargo test --test cuda_products    as often as there are programs to count
     tests/emulator/coverage.py report [--lines] [NAME ...]            lines of each template, and how many were never run
 
-NAME is a part of a template's path. A line that macros expand in several places counts as run if one of them is. Needs gcov, which comes with g++. As EMU_CXX this file is the emulator's compiler: kernels are
-compiled to count, by the second of two calls for each.
+NAME is a part of a template's path. A line that macros expand in several places counts as run if one of them is. Needs gcov,
+which comes with g++. As EMU_CXX this file is the emulator's compiler: kernels are compiled to count, by the second of two calls for
+each.
 """
 import argparse
 import collections

@@ -135,10 +135,7 @@ pub(super) fn exactly<A: Scalar, B: Scalar, C: Scalar>(
     transposed_b: bool,
     budget: &Budget,
 ) -> Result<HostCsr<C>> {
-    let (mut budget, mut turned) = (*budget, None);
-    if transposed_b {
-        (turned, budget) = turn(b, size_of::<C>(), budget)?;
-    }
+    let (turned, budget) = turn(b, transposed_b, size_of::<C>(), *budget)?;
     let b = turned.as_ref().unwrap_or(b);
     let pattern = counted_positions(&a.pattern, &b.pattern, mask, size_of::<C>(), &budget)?;
     let taken = compressed(pattern.nrows as u64, pattern.nnz() as u64, 0);
@@ -204,11 +201,8 @@ pub(crate) fn at_positions<A: Scalar, B: Scalar, C: Scalar>(
     options: &MxmOptions,
     c: &Arc<Pattern>,
 ) -> Result<HostCsr<C>> {
-    let within = |(mut budget, taken): (Budget, u64)| {
-        let mut turned = None;
-        if options.transposed_b {
-            (turned, budget) = turn(b, size_of::<C>(), budget)?;
-        }
+    let within = |(budget, taken)| {
+        let (turned, budget) = turn(b, options.transposed_b, size_of::<C>(), budget)?;
         values(ring, a, turned.as_ref().unwrap_or(b), mask, at, c, taken, &budget)
     };
     let values = match within((budget(options), compressed(c.nrows as u64, c.nnz() as u64, 0))) {
@@ -219,8 +213,16 @@ pub(crate) fn at_positions<A: Scalar, B: Scalar, C: Scalar>(
     Ok(HostCsr::at(c.clone(), values?))
 }
 
-/// B by rows, and what is left beside it.
-pub(super) fn turn<B: Scalar>(b: &HostCsr<B>, value: usize, budget: Budget) -> Result<(Option<HostCsr<B>>, Budget)> {
+/// B by rows where it is given by columns, and what is left beside it.
+pub(super) fn turn<B: Scalar>(
+    b: &HostCsr<B>,
+    transposed: bool,
+    value: usize,
+    budget: Budget,
+) -> Result<(Option<HostCsr<B>>, Budget)> {
+    if !transposed {
+        return Ok((None, budget));
+    }
     let shape = Shape { value, right: size_of::<B>(), dot: false, constant: false };
     budget.check(NAME, Need::turned(&b.pattern, &shape))?;
     let (pattern, values) = transpose(&b.pattern, &b.values)?;

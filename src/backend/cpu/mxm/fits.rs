@@ -23,6 +23,11 @@ pub(super) fn budget(options: &MxmOptions) -> Budget {
     Budget { limit: options.memory_limit, threads: rayon::current_num_threads() }
 }
 
+/// How much work a product is; not known where B has to be turned first, and then no usual way is taken.
+fn foreseen(a: &Pattern, b: &Pattern, mask: OnMask, options: &MxmOptions) -> Option<Analysis> {
+    (!options.transposed_b).then(|| counted(a, b, mask))
+}
+
 /// Whether the usual way holds the limit.
 pub(super) fn usual_fits<A: Scalar, B: Scalar, C: Scalar>(
     ring: &MxmRing<A, B, C>,
@@ -31,20 +36,15 @@ pub(super) fn usual_fits<A: Scalar, B: Scalar, C: Scalar>(
     mask: OnMask,
     options: &MxmOptions,
 ) -> bool {
-    if options.transposed_b {
-        return false;
-    }
+    let Some(analysis) = foreseen(&a.pattern, &b.pattern, mask, options) else { return false };
     let constant = is_foreseen(&ring.operators, &a.values, &b.values);
     let shape = Shape { value: size_of::<C>(), right: size_of::<B>(), dot: false, constant };
-    fits((&a.pattern, &b.pattern), mask, &counted(&a.pattern, &b.pattern, mask), &shape, 0, options)
+    fits((&a.pattern, &b.pattern), mask, &analysis, &shape, 0, options)
 }
 
 /// Whether a product holds the limit of which no more is stored than a block a thread.
 pub(super) fn folded_fits<B: Scalar, C: Scalar>(a: &Pattern, b: &Pattern, mask: OnMask, options: &MxmOptions) -> bool {
-    if options.transposed_b {
-        return false;
-    }
-    let mut analysis = counted(a, b, mask);
+    let Some(mut analysis) = foreseen(a, b, mask, options) else { return false };
     let blocks = blocks(a, &analysis, size_of::<C>());
     // A sum of each block.
     let sums = Need::blocks(a, &analysis).saturating_mul(size_of::<Result<Option<C>, Error>>() as u64);
@@ -61,10 +61,7 @@ pub(super) fn ended_fits<B: Scalar, C: Scalar, T: Scalar>(
     mask: OnMask,
     options: &MxmOptions,
 ) -> bool {
-    if options.transposed_b {
-        return false;
-    }
-    let mut analysis = counted(a, b, mask);
+    let Some(mut analysis) = foreseen(a, b, mask, options) else { return false };
     let blocks = blocks(a, &analysis, size_of::<C>().max(size_of::<T>()));
     if let Most::Row(k) = end.most() {
         analysis.bound = analysis.bound.min((a.nrows as u64).saturating_mul(k as u64));
@@ -85,7 +82,7 @@ fn blocks(a: &Pattern, analysis: &Analysis, value: usize) -> u64 {
     between(block, value).saturating_mul(rayon::current_num_threads() as u64)
 }
 
-/// Of B as it is.
+/// Whether B by rows, and `more` bytes beside, hold the limit.
 fn fits(
     (a, b): (&Pattern, &Pattern),
     mask: OnMask,

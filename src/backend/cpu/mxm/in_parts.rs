@@ -29,11 +29,8 @@ pub(super) type Each<'a, C> = dyn FnMut(Range<usize>, &HostCsr<C>, &Budget) -> R
 
 impl<A: Scalar, B: Scalar, C: Scalar> InParts<'_, A, B, C> {
     /// All rows in order.
-    pub(super) fn each(&self, mut budget: Budget, each: &mut Each<C>) -> Result<()> {
-        let mut turned = None;
-        if self.transposed_b {
-            (turned, budget) = turn(self.b, size_of::<C>(), budget)?;
-        }
+    pub(super) fn each(&self, budget: Budget, each: &mut Each<C>) -> Result<()> {
+        let (turned, budget) = turn(self.b, self.transposed_b, size_of::<C>(), budget)?;
         let b = turned.as_ref().unwrap_or(self.b);
         let (mut start, mut step, nrows) = (0, self.a.pattern.nrows, self.a.pattern.nrows);
         while start < nrows {
