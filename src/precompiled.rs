@@ -1,6 +1,6 @@
 //! What of built-in scalars is compiled with this crate. Of a product over f64, say, a crate that uses this one compiles the
 //! loops of its semiring alone: all around them, which no semiring changes, is here already. Products that mix scalars,
-//! or are over a user's own, are compiled where they are used, and in debug builds all are.
+//! or are over a user's own, are compiled where they are used.
 //!
 //! The tables are statics: a function that a constant or a generic one refers to is compiled wherever that is used.
 use crate::algebra::Scalar;
@@ -62,9 +62,7 @@ macro_rules! precompiled {
     ($t:ty) => {
         const PRODUCTS: Option<&'static crate::precompiled::Products<Self>> = {
             static HERE: crate::precompiled::Products<$t> = crate::precompiled::Products::here();
-            // Where nothing is optimised there is not that much to save, and the library is built more often; but its own tests
-            // go this way.
-            if cfg!(all(debug_assertions, not(test))) { None } else { Some(&HERE) }
+            Some(&HERE)
         };
         fn entries() -> &'static crate::precompiled::Entries<Self> {
             static HERE: crate::precompiled::Entries<$t> = crate::precompiled::Entries::here();
