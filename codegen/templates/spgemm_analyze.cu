@@ -72,17 +72,21 @@ spgemm_analyze(const u64* a_offsets, const u32* a_indices, const u64* b_offsets,
   __shared__ u32 long_count;
   __shared__ Measured parts[warps];
   __shared__ unsigned long long block_total, block_largest;
-  if (threadIdx.x == 0) {
-    long_count = 0;
-    block_total = block_largest = 0;
-  }
-  __syncthreads();
   const u64 base = u64(blockIdx.x) * (block / lanes), row = base + threadIdx.x / lanes;
   const u32 lane = threadIdx.x % lanes, warp = threadIdx.x / 32;
   u64 begin = 0, end = 0;
   if (row < rows) {
     begin = a_offsets[row];
     end = a_offsets[row + 1];
+  }
+  if (threadIdx.x == 0) {
+    long_count = 0;
+    block_total = block_largest = 0;
+  }
+  // Of many rows whole blocks are often empty.
+  if (!__syncthreads_or(begin < end)) {
+    if (row < rows && lane == 0) Measured::none().write(row, products, first, last);
+    return;
   }
   const bool is_long = end - begin > tuning::analyze_long;
   if (is_long) {

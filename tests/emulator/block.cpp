@@ -4,10 +4,8 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
-#include <condition_variable>
 #include <cstdio>
 #include <cstdlib>
-#include <mutex>
 #include <numeric>
 #include <thread>
 #include <vector>
@@ -267,26 +265,29 @@ void run_block() {
 }
 
 // A kernel that spins without ever touching the runtime cannot be unwound: the report goes to stderr and the process ends.
-struct Watchdog {
-  std::mutex mutex;
-  std::condition_variable over;
-  bool done = false;
-  std::thread thread;
-  Watchdog() : thread([this] {
-    std::unique_lock<std::mutex> lock(mutex);
-    const auto limit = std::chrono::milliseconds(setting("EMU_TIME_LIMIT_MS", 300000));
-    if (!over.wait_for(lock, limit, [this] { return done; })) {
-      std::fprintf(stderr, "emulator: endless loop: %s runs for %lld ms\n", running().c_str(), (long long)limit.count());
+// One thread looks after all launches, now and then: to begin one for each, or to wake it, takes longer than most of them.
+struct Watch {
+  explicit Watch(long milliseconds) {
+    static const bool begun = (std::thread(look).detach(), true);
+    (void)begun;
+    limit = milliseconds;
+    until = now() + milliseconds;
+  }
+  ~Watch() { until = never; }
+
+ private:
+  static constexpr int64_t never = INT64_MAX;
+  static inline std::atomic<int64_t> until{never};
+  static inline std::atomic<long> limit;
+  static int64_t now() {
+    return std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::steady_clock::now().time_since_epoch()).count();
+  }
+  static void look() {
+    for (;; std::this_thread::sleep_for(std::chrono::milliseconds(50))) {
+      if (now() < until) continue;
+      std::fprintf(stderr, "emulator: endless loop: %s runs for %ld ms\n", running().c_str(), limit.load());
       std::_Exit(86);
     }
-  }) {}
-  ~Watchdog() {
-    {
-      std::lock_guard<std::mutex> lock(mutex);
-      done = true;
-    }
-    over.notify_one();
-    thread.join();
   }
 };
 
@@ -333,7 +334,7 @@ std::string run(const Launch& launch) {
     warps.resize((count + 31) / 32);
   }
   emu_current = &threads[0];
-  Watchdog watchdog;
+  const Watch watch(setting("EMU_TIME_LIMIT_MS", 300000));
   const Order order(launch.grid.x);
   for (unsigned z = 0; z < launch.grid.z && failure.empty(); z++)
     for (unsigned y = 0; y < launch.grid.y && failure.empty(); y++)
