@@ -40,7 +40,9 @@ fn compare<S: Semiring<i64, i64>>(a: &Matrix<i64>, b: &Matrix<i64>, strategy: St
         assert_eq!(c.nvals(), c.entries().unwrap().len() as u64);
         c.entries().unwrap()
     };
-    let (made, expected) = (on(Device::Cuda(0), strategy), on(Device::Reference, Strategy::Auto));
+    // The reference takes its time.
+    let oracle = if a.nvals() + b.nvals() > 100_000 { Device::Cpu } else { Device::Reference };
+    let (made, expected) = (on(Device::Cuda(0), strategy), on(oracle, Strategy::Auto));
     assert!(made == expected, "{} by {strategy:?}", std::any::type_name::<S>());
 }
 
@@ -151,8 +153,8 @@ fn rows_with_gaps() {
     let wide: Vec<i64> = (-40..=40).collect();
     let apart: Vec<i64> = (-9..=9).map(|d| d * d * d / 4).collect();
     for (m, k, n, left, right, gap) in [
-        (900, 900, 900, &wide, &wide, u64::MAX / 4),
-        (700, 720, 690, &apart, &wide, 30),
+        (400, 400, 400, &wide, &wide, u64::MAX / 4),
+        (400, 420, 390, &apart, &wide, 30),
         (640, 640, 640, &apart, &apart, 1),
     ] {
         let (a, b) = (on_diagonals(m, k, left, gap), on_diagonals(k, n, right, gap));

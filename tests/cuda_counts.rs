@@ -110,13 +110,13 @@ fn near_columns() -> Result<()> {
 #[test]
 fn long_rows() -> Result<()> {
     if emulator::cuda().is_some() {
-        for rows in [2, 30] {
+        for rows in [2, 14] {
             let a = random(MANY, 600, 7, |i| if i % (MANY / rows) == 0 { 300 } else { 0 }, anywhere(600));
             let b = random(600, 100_000, 8, |_| 500, anywhere(100_000));
             for strategy in [Strategy::Auto, Strategy::BitmapRank] {
                 check::<f64, PlusTimes>(&of(&a, 1.0), &of(&b, 1.0), strategy, true)?;
-                check::<f32, PlusTimes>(&of(&a, 1.0), &of(&b, 1.0), strategy, true)?;
             }
+            check::<f32, PlusTimes>(&of(&a, 1.0), &of(&b, 1.0), Strategy::Auto, true)?;
         }
         // By small blocks, and without analysis.
         let few = random(MANY, 600, 9, |i| if i % 500 == 3 { 250 } else { i % 2 }, anywhere(600));

@@ -72,23 +72,23 @@ fn random_mask((rows, columns): (u64, u64)) -> Matrix<bool> {
 
 fn same<S: Semiring<i64, i64>>(
     operands: (&Matrix<i64>, &Matrix<i64>, Option<(&Matrix<bool>, bool)>),
-    strategy: Strategy,
+    strategies: &[Strategy],
 ) {
-    let made = product::<S>(operands, Device::Cuda(0), strategy);
-    assert_eq!(made, product::<S>(operands, Device::Reference, Strategy::Auto), "{strategy:?}");
+    let expected = product::<S>(operands, Device::Reference, Strategy::Auto);
+    for strategy in strategies {
+        assert!(product::<S>(operands, Device::Cuda(0), *strategy) == expected, "{strategy:?}");
+    }
 }
 
 /// Every strategy that walks supernodes; `Auto` in classes where there are many rows.
 fn check(a: &Matrix<i64>, b: &Matrix<i64>) {
     let mask = random_mask((a.nrows(), b.ncols()));
-    for strategy in [Strategy::Auto, Strategy::Window, Strategy::BitmapRank] {
-        same::<PlusTimes>((a, b, None), strategy);
-    }
-    same::<AnySecondI>((a, b, None), Strategy::Auto);
-    same::<MinPlus>((a, b, None), Strategy::BitmapRank);
-    same::<AnyPair>((a, b, None), Strategy::Auto);
-    same::<PlusTimes>((a, b, Some((&mask, false))), Strategy::Auto);
-    same::<AnyPair>((a, b, Some((&mask, true))), Strategy::Auto);
+    same::<PlusTimes>((a, b, None), &[Strategy::Auto, Strategy::Window, Strategy::BitmapRank]);
+    same::<AnySecondI>((a, b, None), &[Strategy::Auto]);
+    same::<MinPlus>((a, b, None), &[Strategy::BitmapRank]);
+    same::<AnyPair>((a, b, None), &[Strategy::Auto]);
+    same::<PlusTimes>((a, b, Some((&mask, false))), &[Strategy::Auto]);
+    same::<AnyPair>((a, b, Some((&mask, true))), &[Strategy::Auto]);
 }
 
 #[test]
@@ -150,10 +150,10 @@ fn every_width() {
         let a = near((MANY, n), (0..30).map(|i| (i * 700, 2 * reach + 10 * i)), 350, reach);
         let bins = explained(&a, &b);
         assert!(bins.iter().any(|bin| bin.name == name && bin.rows >= 25), "{name}: {bins:?}");
-        same::<PlusTimes>((&a, &b, None), Strategy::Auto);
-        same::<AnyPair>((&a, &b, None), Strategy::Auto);
+        same::<PlusTimes>((&a, &b, None), &[Strategy::Auto]);
+        same::<AnyPair>((&a, &b, None), &[Strategy::Auto]);
         let mask = random_mask((MANY, n));
-        same::<PlusTimes>((&a, &b, Some((&mask, true))), Strategy::Auto);
+        same::<PlusTimes>((&a, &b, Some((&mask, true))), &[Strategy::Auto]);
         planned(&a, &b, &mask);
     }
 }

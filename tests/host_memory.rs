@@ -97,7 +97,7 @@ impl Operands {
     fn new() -> Operands {
         let matrix = |seed, entries| Matrix::build_with(&coo(N, entries, seed), Second).expect("a matrix");
         let x: Vec<(u64, i64)> = (0..N).step_by(2).map(|i| (i, i as i64 - 9)).collect();
-        Operands { a: matrix(3, 27000), b: matrix(5, 21000), x: Vector::build(N, &x).expect("a vector") }
+        Operands { a: matrix(3, 12000), b: matrix(5, 10000), x: Vector::build(N, &x).expect("a vector") }
     }
     /// Tries `run` on the CPU with what these operands hold.
     fn exhaust<T: PartialEq + Debug>(&self, run: impl Fn(&Operands) -> Result<T>) -> i64 {

@@ -72,8 +72,8 @@ fn g6_the_peak_stays_below_the_limit() {
         rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap().install(|| peaks(cases));
     };
     // The reference has one thread, however many there are.
-    on(2, &[(Device::Cpu, 10), (Device::Reference, 1)]);
-    on(8, &[(Device::Cpu, 10)]);
+    on(2, &[(Device::Cpu, 5), (Device::Reference, 1)]);
+    on(8, &[(Device::Cpu, 5)]);
 }
 
 fn peaks(cases: &[(Device, u64)]) {
