@@ -1,5 +1,6 @@
 //! Where data lives and operations run.
 use crate::error::{Error, Result};
+use crate::memory::setting;
 use std::fmt;
 use std::str::FromStr;
 
@@ -30,10 +31,10 @@ impl Device {
     /// # Ok(()) }
     /// ```
     pub fn best() -> Device {
-        Self::try_best().unwrap_or_else(|_| Self::found())
+        Self::named().unwrap_or_else(|_| Self::found())
     }
 
-    /// As [`best`](Self::best), but a variable that names no device is an error. O(1).
+    /// As [`best`](Self::best), but a variable that names no device is an error, and so is one of bytes that is none. O(1).
     ///
     /// # Errors
     /// `InvalidValue`, naming the variable.
@@ -45,6 +46,11 @@ impl Device {
     /// # Ok(()) }
     /// ```
     pub fn try_best() -> Result<Device> {
+        setting::check()?;
+        Self::named()
+    }
+
+    fn named() -> Result<Device> {
         let Some(named) = std::env::var_os(DEVICE_VARIABLE) else { return Ok(Self::found()) };
         named.to_string_lossy().parse().map_err(|e| match e {
             Error::InvalidValue { reason, .. } => Error::InvalidValue { operation: DEVICE_VARIABLE, reason },
@@ -53,14 +59,19 @@ impl Device {
     }
 
     fn found() -> Device {
-        if Device::Cuda(0).check().is_ok() { Device::Cuda(0) } else { Device::Cpu }
+        if Device::Cuda(0).usable().is_ok() { Device::Cuda(0) } else { Device::Cpu }
     }
 
     /// Whether operations can run here, compiling kernels included. O(1), as [`best`](Self::best).
     ///
     /// # Errors
-    /// `Unavailable`, saying why and what would help.
+    /// `Unavailable`, saying why and what would help; `InvalidValue` for an environment variable of bytes that is none.
     pub fn check(&self) -> Result<()> {
+        setting::check()?;
+        self.usable()
+    }
+
+    fn usable(&self) -> Result<()> {
         match self {
             #[cfg(feature = "cuda")]
             Device::Cuda(ordinal) => {

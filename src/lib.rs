@@ -144,6 +144,9 @@
 //! | `OPLUS_HOST_MEMORY` | bytes that the process may hold on the host; without it, what Linux says is free (in a container: of its limit). A request beyond is `OutOfMemory`, before Linux ends the process |
 //! | `RAYON_NUM_THREADS` | threads of the host, rayon's own |
 //!
+//! Bytes are a number, or one with K, M, G or T for powers of 1024: `512M`, `1.5GiB`. One that is none of these is not heeded;
+//! [`Device::check`] and [`Device::try_best`] say so.
+//!
 //! # Where to go next
 //! [`operation`] for all operations and the rule of masks; [`algebra`] for scalars, operators and semirings; [`algorithm`] for searches, paths
 //! and triangles; [`spgemm`] for what a product will do ([`explain`](operation::Operation::explain)), what it did

@@ -6,6 +6,7 @@
 mod buffer;
 mod machine;
 mod pages;
+pub(crate) mod setting;
 mod spare;
 
 use crate::algebra::Scalar;

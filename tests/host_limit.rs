@@ -6,6 +6,7 @@ use std::process::Command;
 
 /// Bytes that the tasks' processes may hold.
 const ALLOWED: u64 = 512 << 20;
+const ALLOWED_TEXT: &str = "512 MiB";
 
 /// Every row of A meets every row of B: n² entries of 12 bytes, 4/3 as many as are allowed.
 fn outer(n: u64) -> (Matrix<f64>, Matrix<f64>) {
@@ -136,13 +137,24 @@ fn more_than_any() {
     }
 }
 
-const TASKS: [(&str, fn()); 6] = [
+/// Whoever asks for a device is told.
+fn no_number() {
+    for told in [Device::Cpu.check(), Device::try_best().map(drop)] {
+        let error = told.expect_err("no number of bytes");
+        assert!(matches!(&error, Error::InvalidValue { operation: "OPLUS_HOST_MEMORY", .. }), "{error:?}");
+        assert!(error.to_string().contains("\"half of it\" is no number of bytes"), "{error}");
+    }
+    assert!(Device::best() == Device::Cpu, "as another variable says");
+}
+
+const TASKS: [(&str, fn()); 7] = [
     ("products", products),
     ("less_than_expected", less_than_expected),
     ("fewer_threads", fewer_threads),
     ("others", others),
     ("at_once", at_once),
     ("more_than_any", more_than_any),
+    ("no_number", no_number),
 ];
 const TASK: &str = "OPLUS_TEST_HOST_LIMIT";
 
@@ -153,11 +165,14 @@ fn child() {
     TASKS.iter().find(|t| t.0 == name).expect("a task that is known").1();
 }
 
-fn run(task: &str, allowed: Option<u64>) {
+fn run(task: &str, allowed: Option<&str>) {
     let mut command = Command::new(std::env::current_exe().expect("this test"));
-    command.args(["--exact", "child", "--ignored", "--nocapture", "--test-threads=1"]).env(TASK, task);
+    command
+        .args(["--exact", "child", "--ignored", "--nocapture", "--test-threads=1"])
+        .env(TASK, task)
+        .env("OPLUS_DEVICE", "cpu");
     match allowed {
-        Some(bytes) => command.env("OPLUS_HOST_MEMORY", bytes.to_string()),
+        Some(bytes) => command.env("OPLUS_HOST_MEMORY", bytes),
         None => command.env_remove("OPLUS_HOST_MEMORY"),
     };
     let output = command.output().expect("this test again");
@@ -167,30 +182,35 @@ fn run(task: &str, allowed: Option<u64>) {
 
 #[test]
 fn products_are_refused_before_memory_is_touched() {
-    run("products", Some(ALLOWED));
+    run("products", Some(ALLOWED_TEXT));
 }
 
 #[test]
 fn what_is_smaller_than_expected_is_computed() {
-    run("less_than_expected", Some(ALLOWED));
+    run("less_than_expected", Some(ALLOWED_TEXT));
 }
 
 #[test]
 fn what_a_few_threads_have_memory_for_is_computed() {
-    run("fewer_threads", Some(ALLOWED));
+    run("fewer_threads", Some(ALLOWED_TEXT));
 }
 
 #[test]
 fn other_results_are_refused_too() {
-    run("others", Some(ALLOWED));
+    run("others", Some(&ALLOWED.to_string()));
 }
 
 #[test]
 fn what_is_refused_is_refused_at_once() {
-    run("at_once", Some(ALLOWED));
+    run("at_once", Some(ALLOWED_TEXT));
 }
 
 #[test]
 fn no_machine_has_so_much() {
     run("more_than_any", None);
+}
+
+#[test]
+fn what_is_no_number_is_said() {
+    run("no_number", Some("half of it"));
 }

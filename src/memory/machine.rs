@@ -1,5 +1,6 @@
 //! What the machine has left. Linux hands out more memory than there is and ends the process that touches it, which nobody can
 //! handle; so what is large is asked for here before it is taken.
+use super::setting;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{LazyLock, Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -93,8 +94,7 @@ impl Promises {
 
 /// Bytes that this process may hold.
 fn allowed() -> Option<u64> {
-    static ALLOWED: LazyLock<Option<u64>> =
-        LazyLock::new(|| std::env::var("OPLUS_HOST_MEMORY").ok()?.trim().parse().ok());
+    static ALLOWED: LazyLock<Option<u64>> = LazyLock::new(|| setting::bytes(setting::HOST_MEMORY));
     *ALLOWED
 }
 

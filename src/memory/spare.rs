@@ -3,6 +3,7 @@
 //! An allocator gives a block of megabytes back to the operating system and asks for it again, and each of its pages is then
 //! cleared and mapped when it is first written: as much work as many an operation does on it. What iterates makes results of
 //! the same sizes again and again, so they are given the room of those before.
+use super::setting;
 use smallvec::SmallVec;
 use std::alloc::{Layout, dealloc};
 use std::collections::VecDeque;
@@ -43,8 +44,9 @@ fn spares() -> MutexGuard<'static, Spares> {
 
 /// Bytes that may be kept.
 fn limit() -> usize {
-    static LIMIT: LazyLock<usize> =
-        LazyLock::new(|| std::env::var("OPLUS_HOST_KEEP").ok().and_then(|v| v.trim().parse().ok()).unwrap_or(KEPT));
+    static LIMIT: LazyLock<usize> = LazyLock::new(|| {
+        setting::bytes(setting::HOST_KEEP).map_or(KEPT, |bytes| usize::try_from(bytes).unwrap_or(usize::MAX))
+    });
     *LIMIT
 }
 

@@ -6,6 +6,7 @@
 use super::report::{Host, NUMBER};
 use crate::backend::cuda::{Context, lock};
 use crate::error::Result;
+use crate::memory::setting;
 use std::sync::Mutex;
 
 /// Sizes kept: powers of two from 2^LEAST to 2^FINE, and from there four between each and the next, up to 2^MOST.
@@ -85,7 +86,7 @@ impl Page {
 impl Keep {
     /// As `OPLUS_CUDA_KEEP` says, in bytes.
     pub(crate) fn from_env() -> Keep {
-        let limit = std::env::var("OPLUS_CUDA_KEEP").ok().and_then(|v| v.trim().parse().ok()).unwrap_or(256 << 20);
+        let limit = setting::bytes(setting::CUDA_KEEP).unwrap_or(256 << 20);
         Keep { limit, free: Mutex::default(), host: Mutex::new(Host::new()) }
     }
 
