@@ -44,18 +44,20 @@ fn naming(rows: u64, some: u64, inner: u64, most: u64, near: u64) -> Matrix<i64>
     Matrix::build_with(&coo, Plus).unwrap()
 }
 
-/// Three products are those of the CPU, and what is kept with B grew as is said.
+/// Each product is that of the CPU, and what is kept with B grew as is said.
 fn same<S: Semiring<i64, i64>>(a: &Matrix<i64>, b: &Matrix<i64>, strategy: Strategy, kept: bool) {
     let expected = mxm(&a.over::<S>(), &b.over::<S>()).eval().unwrap().entries().unwrap();
     let (a, b) = (a.to(&GPU).unwrap().over::<S>(), b.to(&GPU).unwrap().over::<S>());
     let mut bytes = Vec::new();
-    for time in ["first", "second", "third"] {
+    // That nothing more is kept the third time the emulator shows of one strategy.
+    let times = if strategy == Strategy::Auto || emulator::every(2) == 1 { 3 } else { 2 };
+    for time in 1..=times {
         let c = mxm(&a, &b).strategy(strategy).eval().unwrap();
-        assert!(c.entries().unwrap() == expected, "{strategy:?}, the {time} time");
+        assert!(c.entries().unwrap() == expected, "{strategy:?}, time {time}");
         bytes.push(b.memory_bytes());
     }
     assert!(!kept || bytes[0] < bytes[1], "{strategy:?}: {bytes:?}");
-    assert_eq!(bytes[1], bytes[2]);
+    assert_eq!(Some(&bytes[1]), bytes.last());
 }
 
 fn check(a: &Matrix<i64>, b: &Matrix<i64>, kept: bool) {
