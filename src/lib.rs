@@ -145,7 +145,7 @@
 //! | `RAYON_NUM_THREADS` | threads of the host, rayon's own |
 //!
 //! Bytes are a number, or one with K, M, G or T for powers of 1024: `512M`, `1.5GiB`. One that is none of these is not heeded;
-//! [`Device::check`] and [`Device::try_best`] say so.
+//! [`Device::check`](device::Device::check) and [`Device::try_best`](device::Device::try_best) say so.
 //!
 //! # Where to go next
 //! [`operation`] for all operations and the rule of masks; [`algebra`] for scalars, operators and semirings; [`algorithm`] for searches, paths
