@@ -76,16 +76,16 @@ impl Cases {
         arguments: (Vec<A>, Vec<B>),
         expected: impl Fn(A, B, At) -> C,
     ) {
-        self.compare(what, arguments, expected, C::same);
+        self.compare(what, arguments, &expected, C::same);
     }
 
-    /// [`push`](Self::push) with what counts as the same.
+    /// [`push`](Self::push) with what counts as the same. Compiled for each three types, not for each operator.
     fn compare<A: Sample, B: Sample, C: Sample>(
         &mut self,
         (name, space, call): (String, &str, &str),
         (a, b): (Vec<A>, Vec<B>),
-        expected: impl Fn(A, B, At) -> C,
-        same: impl Fn(C, C) -> bool + 'static,
+        expected: &dyn Fn(A, B, At) -> C,
+        same: fn(C, C) -> bool,
     ) {
         let kernel = format!("case{}", self.cases.len());
         let [ta, tb, tc] = [A::TEXT.name, B::TEXT.name, C::TEXT.name];
@@ -373,13 +373,13 @@ macro_rules! nearly { ($cases:ident $units:literal $floor:literal: $($op:ident)+
     let space = $cases.function::<$t, bool, $t>(<$op as UnaryOp<$t>>::TEXT);
     let values = pairs::<$t, bool>();
     let name = format!("{} over {}", stringify!($op), stringify!($t));
-    $cases.compare((name, &space, "apply(a[i], b[i])"), values, |x, _, _| <$op as UnaryOp<$t>>::apply(x),
+    $cases.compare((name, &space, "apply(a[i], b[i])"), values, &|x, _, _| <$op as UnaryOp<$t>>::apply(x),
         |x, y| near::<$t>(x, y, $units, $floor));
 )+} }
 macro_rules! nearly_binary { ($cases:ident $units:literal: $($op:ident $t:ident $pairs:expr;)+) => {$(
     let space = $cases.function::<$t, $t, $t>(<$op as BinaryOp<$t, $t>>::TEXT);
     let name = format!("{} over {}", stringify!($op), stringify!($t));
-    $cases.compare((name, &space, "apply(a[i], b[i])"), $pairs, |x, y, _| <$op as BinaryOp<$t, $t>>::apply(x, y),
+    $cases.compare((name, &space, "apply(a[i], b[i])"), $pairs, &|x, y, _| <$op as BinaryOp<$t, $t>>::apply(x, y),
         |x, y| near::<$t>(x, y, $units, 0.0));
 )+} }
 

@@ -56,11 +56,17 @@ fn values<T: Value>(made: oplus::error::Result<Vector<T>>) -> Fault<Vec<T>> {
     Ok(told(told(made)?.entries())?.into_iter().map(|(_, value)| value).collect())
 }
 
-/// By itself on the reference, as that of an operation elsewhere.
+/// By itself on the reference, as that of an operation elsewhere. In loops: this is compiled for each operator and type.
 fn one<T: Value, F: UnaryOp<T, Out: Near> + Default>(call: &Call) -> Fault<()> {
     let x = call.operand('A')?.coo::<T>()?.values;
     let found = match call.device {
-        Device::Reference => x.iter().map(|x| F::apply(*x)).collect(),
+        Device::Reference => {
+            let mut found = Vec::new();
+            for x in &x {
+                found.push(F::apply(*x));
+            }
+            found
+        }
         _ => values(apply(&call.vector::<T>('A')?, F::default()).eval())?,
     };
     compare(call, found, &|i| format!("{:?}", x[i]))
@@ -70,7 +76,13 @@ fn one<T: Value, F: UnaryOp<T, Out: Near> + Default>(call: &Call) -> Fault<()> {
 fn two<T: Value, U: Value, F: BinaryOp<T, U, Out: Near> + Default>(call: &Call) -> Fault<()> {
     let (x, y) = (call.operand('A')?.coo::<T>()?.values, call.operand('B')?.coo::<U>()?.values);
     let found = match call.device {
-        Device::Reference => x.iter().zip(&y).map(|(x, y)| F::apply(*x, *y)).collect(),
+        Device::Reference => {
+            let mut found = Vec::new();
+            for (x, y) in x.iter().zip(&y) {
+                found.push(F::apply(*x, *y));
+            }
+            found
+        }
         _ => values(ewise_mult(&call.vector::<T>('A')?, &call.vector::<U>('B')?, F::default()).eval())?,
     };
     compare(call, found, &|i| format!("{:?}, {:?}", x[i], y[i]))

@@ -219,28 +219,32 @@ pub(crate) fn filled<T: Copy + Send + Sync>(operation: &'static str, n: usize, v
 
 /// Sums of all values before each, with the total at the end: one more than values.
 pub(crate) fn scan(operation: &'static str, n: usize, count: impl Fn(usize) -> u64 + Sync) -> Result<Vec<u64>> {
-    if n <= SERIAL {
-        let mut sums = memory::with_capacity(operation, n + 1)?;
+    scanned(operation, n, &|first, sums| {
         let mut sum = 0;
-        sums.push(0);
-        sums.extend((0..n).map(|i| {
-            sum += count(i);
-            sum
-        }));
-        return Ok(sums);
-    }
+        for (i, s) in sums.iter_mut().enumerate() {
+            sum += count(first + i);
+            *s = MaybeUninit::new(sum);
+        }
+    })
+}
+
+/// [`scan`], where `within` writes the sums of the values from `first` on; see [`each_piece`].
+fn scanned(
+    operation: &'static str,
+    n: usize,
+    within: &(dyn Fn(usize, &mut [MaybeUninit<u64>]) + Sync),
+) -> Result<Vec<u64>> {
+    const PIECE: usize = 1 << 14;
     // The threads that count touch its pages first.
     let mut sums = unwritten::<u64>(operation, n + 1)?;
     sums[0] = MaybeUninit::new(0);
-    const PIECE: usize = 1 << 14;
+    if n <= SERIAL {
+        within(0, &mut sums[1..]);
+        // SAFETY: the first and all others were written.
+        return Ok(unsafe { written(sums, n + 1) });
+    }
     // Each piece for itself first, then what stands before it.
-    sums[1..].par_chunks_mut(PIECE).enumerate().for_each(|(p, piece)| {
-        let mut sum = 0;
-        piece.iter_mut().enumerate().for_each(|(i, s)| {
-            sum += count(p * PIECE + i);
-            *s = MaybeUninit::new(sum);
-        });
-    });
+    sums[1..].par_chunks_mut(PIECE).enumerate().for_each(|(p, piece)| within(p * PIECE, piece));
     // SAFETY: the first and, in pieces, all others were written.
     let mut sums = unsafe { written(sums, n + 1) };
     let mut before = 0;

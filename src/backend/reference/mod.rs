@@ -36,25 +36,18 @@ fn admits(mask: Option<&MaskOn<Arc<Pattern>>>, row: usize, column: u32) -> bool 
     mask.is_none_or(|m| m.pattern.find(row, column).is_some() != m.complement)
 }
 
-/// Entries of a row by column. One after the other: what `collect` does instead would be compiled for each operation and operator.
-fn ordered<T>(entries: impl Iterator<Item = (u32, T)>) -> BTreeMap<u32, T> {
-    let mut row = BTreeMap::new();
-    for (column, value) in entries {
-        row.insert(column, value);
-    }
-    row
-}
+/// Entries of a row by column.
+type Row<T> = BTreeMap<u32, T>;
 
-/// Rows of (column, value) put together.
-fn collect<T>(nrows: usize, ncols: usize, mut rows: impl Iterator<Item = BTreeMap<u32, T>>) -> Result<HostCsr<T>> {
-    put_together(nrows, ncols, &mut rows)
-}
-
-fn put_together<T>(nrows: usize, ncols: usize, rows: &mut dyn Iterator<Item = BTreeMap<u32, T>>) -> Result<HostCsr<T>> {
+/// Rows one after the other, each filled by `fill`. Behind `dyn`, and rows are filled by loops: what iterators do instead would be
+/// compiled for each operation and operator, some twenty functions each.
+fn collect<T>(nrows: usize, ncols: usize, fill: &mut dyn FnMut(usize, &mut Row<T>)) -> Result<HostCsr<T>> {
     let mut pattern = Pattern::new(nrows, ncols, memory::with_capacity(NAME, nrows + 1)?, vec![]);
     let mut values = vec![];
     pattern.offsets.push(0);
-    for row in rows {
+    for i in 0..nrows {
+        let mut row = Row::new();
+        fill(i, &mut row);
         memory::reserve(NAME, &mut pattern.indices, row.len())?;
         memory::reserve(NAME, &mut values, row.len())?;
         for (column, value) in row {
@@ -66,13 +59,32 @@ fn put_together<T>(nrows: usize, ncols: usize, rows: &mut dyn Iterator<Item = BT
     Ok(HostCsr::new(pattern, values))
 }
 
-fn row_map<T: Copy>(a: &HostCsr<T>, row: usize) -> BTreeMap<u32, T> {
+fn row_map<T: Copy>(a: &HostCsr<T>, row: usize) -> Row<T> {
     let (columns, values) = a.row(row);
-    ordered(columns.iter().copied().zip(values.iter().copied()))
+    let mut row = Row::new();
+    for (column, value) in columns.iter().zip(values) {
+        row.insert(*column, *value);
+    }
+    row
 }
 
-fn insert<T: Copy>(add: fn(T, T) -> T, row: &mut BTreeMap<u32, T>, column: u32, value: T) {
-    row.entry(column).and_modify(|c| *c = add(*c, value)).or_insert(value);
+fn insert<T: Copy>(add: fn(T, T) -> T, row: &mut Row<T>, column: u32, value: T) {
+    match row.get_mut(&column) {
+        Some(c) => *c = add(*c, value),
+        None => _ = row.insert(column, value),
+    }
+}
+
+/// Columns that are in either.
+fn either<A, B>(left: &Row<A>, right: &Row<B>) -> BTreeSet<u32> {
+    let mut columns = BTreeSet::new();
+    for column in left.keys() {
+        columns.insert(*column);
+    }
+    for column in right.keys() {
+        columns.insert(*column);
+    }
+    columns
 }
 
 pub(crate) fn mxm<A: Scalar, B: Scalar, C: Scalar>(
@@ -123,12 +135,12 @@ impl Backend for Reference {
     host_memory!();
 
     fn union<T: Scalar, F: BinaryOp<T, T, Out = T>>(&self, a: &HostCsr<T>, b: &HostCsr<T>) -> Result<HostCsr<T>> {
-        let rows = (0..a.pattern.nrows).map(|i| {
-            let mut row = row_map(a, i);
-            row_map(b, i).into_iter().for_each(|(j, y)| insert(F::apply, &mut row, j, y));
-            row
-        });
-        collect(a.pattern.nrows, a.pattern.ncols, rows)
+        collect(a.pattern.nrows, a.pattern.ncols, &mut |i, row| {
+            *row = row_map(a, i);
+            for (j, y) in row_map(b, i) {
+                insert(F::apply, row, j, y);
+            }
+        })
     }
 
     fn intersection<A: Scalar, B: Scalar, F: BinaryOp<A, B>>(
@@ -136,11 +148,14 @@ impl Backend for Reference {
         a: &HostCsr<A>,
         b: &HostCsr<B>,
     ) -> Result<HostCsr<F::Out>> {
-        let rows = (0..a.pattern.nrows).map(|i| {
+        collect(a.pattern.nrows, a.pattern.ncols, &mut |i, row| {
             let right = row_map(b, i);
-            ordered(row_map(a, i).into_iter().filter_map(|(j, x)| right.get(&j).map(|y| (j, F::apply(x, *y)))))
-        });
-        collect(a.pattern.nrows, a.pattern.ncols, rows)
+            for (j, x) in row_map(a, i) {
+                if let Some(y) = right.get(&j) {
+                    row.insert(j, F::apply(x, *y));
+                }
+            }
+        })
     }
 
     fn apply<A: Scalar, Y: Scalar, F: IndexUnaryOp<A, Y>>(
@@ -149,9 +164,11 @@ impl Backend for Reference {
         y: Y,
         at: &Positions,
     ) -> Result<HostCsr<F::Out>> {
-        let f = |i: usize, j: u32, x: A| F::apply(x, id(&at.i, i) as i64, id(&at.j, j as usize) as i64, y);
-        let rows = (0..a.pattern.nrows).map(|i| ordered(row_map(a, i).into_iter().map(|(j, x)| (j, f(i, j, x)))));
-        collect(a.pattern.nrows, a.pattern.ncols, rows)
+        collect(a.pattern.nrows, a.pattern.ncols, &mut |i, row| {
+            for (j, x) in row_map(a, i) {
+                row.insert(j, F::apply(x, id(&at.i, i) as i64, id(&at.j, j as usize) as i64, y));
+            }
+        })
     }
 
     fn select<A: Scalar, Y: Scalar, F: IndexUnaryOp<A, Y, Out = bool>>(
@@ -160,17 +177,23 @@ impl Backend for Reference {
         y: Y,
         at: &Positions,
     ) -> Result<HostCsr<A>> {
-        let keep = |i: usize, j: u32, x: A| F::apply(x, id(&at.i, i) as i64, id(&at.j, j as usize) as i64, y);
-        let rows = (0..a.pattern.nrows).map(|i| ordered(row_map(a, i).into_iter().filter(|(j, x)| keep(i, *j, *x))));
-        collect(a.pattern.nrows, a.pattern.ncols, rows)
+        collect(a.pattern.nrows, a.pattern.ncols, &mut |i, row| {
+            for (j, x) in row_map(a, i) {
+                if F::apply(x, id(&at.i, i) as i64, id(&at.j, j as usize) as i64, y) {
+                    row.insert(j, x);
+                }
+            }
+        })
     }
 
     fn reduce_rows<T: Scalar, M: Monoid<T>>(&self, a: &HostCsr<T>) -> Result<HostCsr<T>> {
-        let mut t = BTreeMap::new();
-        for i in 0..a.pattern.nrows {
-            a.row(i).1.iter().for_each(|x| insert(M::apply, &mut t, i as u32, *x));
-        }
-        collect(1, a.pattern.nrows, std::iter::once(t))
+        collect(1, a.pattern.nrows, &mut |_, t| {
+            for i in 0..a.pattern.nrows {
+                for x in a.row(i).1 {
+                    insert(M::apply, t, i as u32, *x);
+                }
+            }
+        })
     }
 
     fn reduce<T: Scalar, M: Monoid<T>>(&self, a: &HostCsr<T>) -> Result<Option<T>> {
@@ -208,11 +231,10 @@ impl Backend for Reference {
         mask: Option<&MaskOn<Arc<Pattern>>>,
         replace: bool,
     ) -> Result<HostCsr<C>> {
-        let rows = (0..c.pattern.nrows).map(|i| {
-            let mut met: BTreeMap<u32, (Option<C>, Option<T>)> = BTreeMap::new();
-            row_map(c, i).into_iter().for_each(|(j, v)| met.entry(j).or_default().0 = Some(v));
-            row_map(t, i).into_iter().for_each(|(j, v)| met.entry(j).or_default().1 = Some(v));
-            ordered(met.into_iter().filter_map(|(j, (old, new))| {
+        collect(c.pattern.nrows, c.pattern.ncols, &mut |i, row| {
+            let (old, new) = (row_map(c, i), row_map(t, i));
+            for j in either(&old, &new) {
+                let (old, new) = (old.get(&j).copied(), new.get(&j).copied());
                 let z = if admits(mask, i, j) {
                     F::combine(old, new)
                 } else if replace {
@@ -220,26 +242,33 @@ impl Backend for Reference {
                 } else {
                     old
                 };
-                z.map(|z| (j, z))
-            }))
-        });
-        collect(c.pattern.nrows, c.pattern.ncols, rows)
+                if let Some(z) = z {
+                    row.insert(j, z);
+                }
+            }
+        })
     }
 
     fn extract_rows<T: Scalar>(&self, a: &HostCsr<T>, rows: &[u32]) -> Result<HostCsr<T>> {
-        let row = |i: &u32| if *i == NONE { BTreeMap::new() } else { row_map(a, *i as usize) };
-        collect(rows.len(), a.pattern.ncols, rows.iter().map(row))
+        collect(rows.len(), a.pattern.ncols, &mut |i, row| {
+            if rows[i] != NONE {
+                *row = row_map(a, rows[i] as usize);
+            }
+        })
     }
 
     fn gather<T: Scalar>(&self, a: &HostCsr<T>, rows: Option<&[u32]>, moves: &Moves) -> Result<HostCsr<T>> {
         let taken = rows.map(|rows| self.extract_rows(a, rows)).transpose()?;
         let a = taken.as_ref().unwrap_or(a);
         let sources = moves.sources(NAME)?;
-        let rows = (0..a.pattern.nrows).map(|i| {
-            let (from, to) = (row_map(a, i), sources.iter().enumerate());
-            ordered(to.filter_map(|(j, source)| from.get(source).map(|x| (j as u32, *x))))
-        });
-        collect(a.pattern.nrows, moves.places, rows)
+        collect(a.pattern.nrows, moves.places, &mut |i, row| {
+            let from = row_map(a, i);
+            for (j, source) in sources.iter().enumerate() {
+                if let Some(x) = from.get(source) {
+                    row.insert(j as u32, *x);
+                }
+            }
+        })
     }
 
     fn filled<T: Scalar>(&self, pattern: &Arc<Pattern>, value: T) -> Result<HostCsr<T>> {
@@ -254,11 +283,10 @@ impl Backend for Reference {
         how: &Assigned,
         mask: Option<&MaskOn<Arc<Pattern>>>,
     ) -> Result<HostCsr<C>> {
-        let rows = (0..c.pattern.nrows).map(|i| {
+        collect(c.pattern.nrows, c.pattern.ncols, &mut |i, row| {
             let (old, new) = (row_map(c, i), row_map(t, i));
-            let columns: BTreeSet<u32> = old.keys().chain(new.keys()).copied().collect();
             let is = |within: &Region, j| within.rows.has(i as u32) && within.cols.has(j);
-            ordered(columns.into_iter().filter_map(|j| {
+            for j in either(&old, &new) {
                 let (c, t) = (old.get(&j).copied(), new.get(&j).copied());
                 let z = if is(&how.region, j) { F::combine(c, t) } else { c };
                 let z = match (is(&how.reach, j), admits(mask, i, j)) {
@@ -266,10 +294,11 @@ impl Backend for Reference {
                     (true, false) if how.replace => None,
                     _ => c,
                 };
-                z.map(|z| (j, z))
-            }))
-        });
-        collect(c.pattern.nrows, c.pattern.ncols, rows)
+                if let Some(z) = z {
+                    row.insert(j, z);
+                }
+            }
+        })
     }
 
     fn closure<T: Scalar, J: BinaryOp<T, T, Out = T>, B: BinaryOp<T, T, Out = bool>>(
@@ -281,7 +310,9 @@ impl Backend for Reference {
         let n = a.pattern.nrows;
         let mut d = memory::filled(NAME, n.saturating_mul(n), absent)?;
         for i in 0..n {
-            row_map(a, i).into_iter().for_each(|(j, x)| d[i * n + j as usize] = x);
+            for (j, x) in row_map(a, i) {
+                d[i * n + j as usize] = x;
+            }
             d[i * n + i] = trivial;
         }
         for k in 0..n {
@@ -297,8 +328,14 @@ impl Backend for Reference {
                 return Ok(Err(v));
             }
         }
-        let row = |i: usize| ordered((0..n).map(|j| (j as u32, d[i * n + j])).filter(|(_, x)| B::apply(*x, absent)));
-        collect(n, n, (0..n).map(row)).map(Ok)
+        let made = collect(n, n, &mut |i, row| {
+            for j in 0..n {
+                if B::apply(d[i * n + j], absent) {
+                    row.insert(j as u32, d[i * n + j]);
+                }
+            }
+        })?;
+        Ok(Ok(made))
     }
 
     fn kronecker<A: Scalar, B: Scalar, F: BinaryOp<A, B>>(
@@ -307,12 +344,14 @@ impl Backend for Reference {
         b: &HostCsr<B>,
     ) -> Result<HostCsr<F::Out>> {
         let (nrows, ncols) = (a.pattern.nrows * b.pattern.nrows, a.pattern.ncols * b.pattern.ncols);
-        let rows = (0..nrows).map(|r| {
+        collect(nrows, ncols, &mut |r, row| {
             let (left, right) = (row_map(a, r / b.pattern.nrows), row_map(b, r % b.pattern.nrows));
-            let at = |j: u32, l: u32| (j as usize * b.pattern.ncols) as u32 + l;
-            ordered(left.iter().flat_map(|(j, x)| right.iter().map(move |(l, y)| (at(*j, *l), F::apply(*x, *y)))))
-        });
-        collect(nrows, ncols, rows)
+            for (j, x) in left {
+                for (l, y) in &right {
+                    row.insert((j as usize * b.pattern.ncols) as u32 + l, F::apply(x, *y));
+                }
+            }
+        })
     }
 
     fn ewise_union<A: Scalar, B: Scalar, F: BinaryOp<A, B>>(
@@ -322,18 +361,21 @@ impl Backend for Reference {
         b: &HostCsr<B>,
         beta: B,
     ) -> Result<HostCsr<F::Out>> {
-        let rows = (0..a.pattern.nrows).map(|i| {
+        collect(a.pattern.nrows, a.pattern.ncols, &mut |i, row| {
             let (left, right) = (row_map(a, i), row_map(b, i));
-            let columns: BTreeSet<u32> = left.keys().chain(right.keys()).copied().collect();
-            let value = |j| F::apply(*left.get(j).unwrap_or(&alpha), *right.get(j).unwrap_or(&beta));
-            ordered(columns.iter().map(|j| (*j, value(j))))
-        });
-        collect(a.pattern.nrows, a.pattern.ncols, rows)
+            for j in either(&left, &right) {
+                row.insert(j, F::apply(*left.get(&j).unwrap_or(&alpha), *right.get(&j).unwrap_or(&beta)));
+            }
+        })
     }
 
     fn diagonal<T: Scalar>(&self, v: &HostCsr<T>) -> Result<HostCsr<T>> {
         let (n, entries) = (v.pattern.ncols, row_map(v, 0));
-        collect(n, n, (0..n as u32).map(|i| ordered(entries.get(&i).map(|x| (i, *x)).into_iter())))
+        collect(n, n, &mut |i, row| {
+            if let Some(x) = entries.get(&(i as u32)) {
+                row.insert(i as u32, *x);
+            }
+        })
     }
 
     fn scale_rows<V: Scalar, A: Scalar, F: BinaryOp<V, A>>(
@@ -342,11 +384,12 @@ impl Backend for Reference {
         a: &HostCsr<A>,
     ) -> Result<HostCsr<F::Out>> {
         let factors = row_map(v, 0);
-        let rows = (0..a.pattern.nrows).map(|i| match factors.get(&(i as u32)) {
-            Some(x) => ordered(row_map(a, i).into_iter().map(|(j, y)| (j, F::apply(*x, y)))),
-            None => BTreeMap::new(),
-        });
-        collect(a.pattern.nrows, a.pattern.ncols, rows)
+        collect(a.pattern.nrows, a.pattern.ncols, &mut |i, row| {
+            let Some(x) = factors.get(&(i as u32)) else { return };
+            for (j, y) in row_map(a, i) {
+                row.insert(j, F::apply(*x, y));
+            }
+        })
     }
 
     fn scale_columns<A: Scalar, V: Scalar, F: BinaryOp<A, V>>(
@@ -355,29 +398,27 @@ impl Backend for Reference {
         v: &HostCsr<V>,
     ) -> Result<HostCsr<F::Out>> {
         let factors = row_map(v, 0);
-        let rows = (0..a.pattern.nrows).map(|i| {
-            let row = row_map(a, i).into_iter();
-            ordered(row.filter_map(|(j, x)| factors.get(&j).map(|y| (j, F::apply(x, *y)))))
-        });
-        collect(a.pattern.nrows, a.pattern.ncols, rows)
+        collect(a.pattern.nrows, a.pattern.ncols, &mut |i, row| {
+            for (j, x) in row_map(a, i) {
+                if let Some(y) = factors.get(&j) {
+                    row.insert(j, F::apply(x, *y));
+                }
+            }
+        })
     }
 
     fn arg_rows<T: Ordered, const LARGEST: bool>(&self, a: &HostCsr<T>, at: &Positions) -> Result<HostCsr<u64>> {
-        let mut t = BTreeMap::new();
-        for i in 0..a.pattern.nrows {
-            let row = row_map(a, i);
-            let best = if LARGEST {
-                row.values().copied().reduce(Max::apply)
-            } else {
-                row.values().copied().reduce(Min::apply)
-            };
-            #[allow(clippy::eq_op)]
-            let same = |x: &T, y: &T| x == y || (x != x && y != y);
-            if let Some((j, _)) = best.and_then(|best| row.iter().find(|(_, x)| same(x, &best))) {
-                t.insert(i as u32, id(&at.j, *j as usize));
+        #[allow(clippy::eq_op)]
+        let same = |x: &T, y: &T| x == y || (x != x && y != y);
+        collect(1, a.pattern.nrows, &mut |_, t| {
+            for i in 0..a.pattern.nrows {
+                let values = a.row(i).1.iter().copied();
+                let best = if LARGEST { values.reduce(Max::apply) } else { values.reduce(Min::apply) };
+                if let Some((j, _)) = best.and_then(|best| row_map(a, i).into_iter().find(|(_, x)| same(x, &best))) {
+                    t.insert(i as u32, id(&at.j, j as usize));
+                }
             }
-        }
-        collect(1, a.pattern.nrows, std::iter::once(t))
+        })
     }
 
     fn sort_rows<T: Scalar, F: BinaryOp<T, T, Out = bool>>(
@@ -395,26 +436,33 @@ impl Backend for Reference {
             row
         };
         let (nrows, ncols) = (a.pattern.nrows, a.pattern.ncols);
-        let values = (0..nrows).map(|i| ordered((0..).zip(sorted(i).into_iter().map(|e| e.1))));
-        let values = collect(nrows, ncols, values)?;
-        let columns = (0..nrows).map(|i| ordered((0..).zip(sorted(i).into_iter().map(|e| id(ids, e.0 as usize)))));
-        Ok((values, collect(nrows, ncols, columns)?))
+        let values = collect(nrows, ncols, &mut |i, row| {
+            for (place, (_, x)) in sorted(i).iter().enumerate() {
+                row.insert(place as u32, *x);
+            }
+        })?;
+        let columns = collect(nrows, ncols, &mut |i, row| {
+            for (place, (j, _)) in sorted(i).iter().enumerate() {
+                row.insert(place as u32, id(ids, *j as usize));
+            }
+        })?;
+        Ok((values, columns))
     }
 
     fn concat<T: Scalar>(&self, tiles: &[Vec<&HostCsr<T>>]) -> Result<HostCsr<T>> {
-        let mut rows = vec![];
-        for line in tiles {
-            for i in 0..line[0].pattern.nrows {
-                let (mut row, mut start) = (BTreeMap::new(), 0);
-                for tile in line {
-                    row.extend(row_map(tile, i).into_iter().map(|(j, x)| (start + j, x)));
-                    start += tile.pattern.ncols as u32;
+        let nrows = tiles.iter().map(|line| line[0].pattern.nrows).sum();
+        let ncols = tiles[0].iter().map(|tile| tile.pattern.ncols).sum();
+        let mut lines = tiles.iter().flat_map(|line| (0..line[0].pattern.nrows).map(move |i| (line, i)));
+        collect(nrows, ncols, &mut |_, row| {
+            let Some((line, i)) = lines.next() else { return };
+            let mut start = 0;
+            for tile in line {
+                for (j, x) in row_map(tile, i) {
+                    row.insert(start + j, x);
                 }
-                rows.push(row);
+                start += tile.pattern.ncols as u32;
             }
-        }
-        let ncols = tiles[0].iter().map(|t| t.pattern.ncols).sum();
-        collect(rows.len(), ncols, rows.into_iter())
+        })
     }
 
     fn get<T: Scalar>(&self, a: &HostCsr<T>, row: usize, column: u32) -> Result<Option<T>> {

@@ -1,13 +1,12 @@
 //! Which entries of the operands meet where, by number: products, transposes and builds without their values, so that
 //! they are compiled once.
-use super::{NAME, admits, id};
+use super::{NAME, Row, admits, id};
 use crate::algebra::At;
 use crate::backend::ring::Operators;
 use crate::backend::{MaskOn, Positions, host::HostCsr};
 use crate::error::Result;
 use crate::memory;
 use crate::storage::pattern::Pattern;
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// Entry `a` of A and entry `b` of B make a product of the sum with this number; sums are numbered as they appear.
@@ -52,8 +51,8 @@ pub(super) fn gathered<T: Copy>(values: &[T], order: &[usize]) -> Result<Vec<T>>
     Ok(gathered)
 }
 
-fn collect(nrows: usize, ncols: usize, rows: Vec<BTreeMap<u32, usize>>) -> Result<Numbered> {
-    let made = super::collect(nrows, ncols, rows.into_iter())?;
+fn collect(nrows: usize, ncols: usize, mut rows: Vec<Row<usize>>) -> Result<Numbered> {
+    let made = super::collect(nrows, ncols, &mut |i, row| *row = std::mem::take(&mut rows[i]))?;
     let pattern = Arc::unwrap_or_clone(made.pattern);
     Ok((pattern, Arc::unwrap_or_clone(made.values).into_vec()))
 }
@@ -66,7 +65,7 @@ pub(super) fn by_rows(
     at: &Positions,
     meet: &mut dyn FnMut(Meeting) -> Result<()>,
 ) -> Result<Numbered> {
-    let (mut rows, mut sums) = (memory::filled(NAME, a.nrows, BTreeMap::new())?, 0);
+    let (mut rows, mut sums) = (memory::filled(NAME, a.nrows, Row::new())?, 0);
     for (i, row) in rows.iter_mut().enumerate() {
         for x in a.range(i) {
             let k = a.indices[x] as usize;
@@ -90,7 +89,7 @@ pub(super) fn by_vector(
     at: &Positions,
     meet: &mut dyn FnMut(Meeting) -> Result<()>,
 ) -> Result<Numbered> {
-    let (mut t, mut sums) = (BTreeMap::new(), 0);
+    let (mut t, mut sums) = (Row::new(), 0);
     for i in 0..a.nrows {
         for e in a.range(i) {
             let k = a.indices[e];
@@ -106,7 +105,7 @@ pub(super) fn by_vector(
 }
 
 /// The number of a column's sum; a new one is the next.
-fn number(row: &mut BTreeMap<u32, usize>, column: u32, sums: &mut usize) -> usize {
+fn number(row: &mut Row<usize>, column: u32, sums: &mut usize) -> usize {
     *row.entry(column).or_insert_with(|| {
         *sums += 1;
         *sums - 1
@@ -115,7 +114,7 @@ fn number(row: &mut BTreeMap<u32, usize>, column: u32, sums: &mut usize) -> usiz
 
 /// Aᵀ.
 pub(super) fn transposed(a: &Pattern) -> Result<Numbered> {
-    let mut rows = memory::filled(NAME, a.ncols, BTreeMap::new())?;
+    let mut rows = memory::filled(NAME, a.ncols, Row::new())?;
     for i in 0..a.nrows {
         for e in a.range(i) {
             rows[a.indices[e] as usize].insert(i as u32, e);
@@ -132,7 +131,7 @@ pub(super) fn built(
     refuse: bool,
     fold: &mut dyn FnMut(usize, usize),
 ) -> Result<std::result::Result<Numbered, usize>> {
-    let mut built = memory::filled(NAME, nrows, BTreeMap::new())?;
+    let mut built = memory::filled(NAME, nrows, Row::new())?;
     for (e, (i, j)) in rows.iter().zip(columns).enumerate() {
         match built[*i as usize].get(j) {
             Some(_) if refuse => return Ok(Err(e)),
