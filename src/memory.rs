@@ -13,6 +13,7 @@ use crate::algebra::Scalar;
 use crate::error::{Error, Result};
 pub(crate) use buffer::Buffer;
 use rayon::prelude::*;
+use std::mem::MaybeUninit;
 
 fn out_of_memory<T>(operation: &'static str, n: usize) -> Error {
     Error::OutOfMemory {
@@ -95,6 +96,11 @@ pub(crate) fn zeroed<T: Scalar>(operation: &'static str, n: usize) -> Result<Vec
 /// Bytes of a slice that is copied by all threads.
 const LONG: usize = 1 << 20;
 
+/// By all threads; of bytes, so that what splits the work is compiled once.
+fn copy_bytes(to: &mut [MaybeUninit<u8>], from: &[MaybeUninit<u8>]) {
+    to.par_chunks_mut(LONG / 4).zip(from.par_chunks(LONG / 4)).for_each(|(to, from)| to.copy_from_slice(from));
+}
+
 /// A copy of a slice.
 pub(crate) fn copied<T: Copy + Send + Sync>(operation: &'static str, from: &[T]) -> Result<Vec<T>> {
     let mut v = with_capacity(operation, from.len())?;
@@ -102,11 +108,11 @@ pub(crate) fn copied<T: Copy + Send + Sync>(operation: &'static str, from: &[T])
         v.extend_from_slice(from);
         return Ok(v);
     }
-    let piece = (LONG / 4 / size_of::<T>()).max(1);
-    let to = v.spare_capacity_mut().par_chunks_mut(piece);
-    to.zip(from.par_chunks(piece)).for_each(|(to, from)| {
-        to[..from.len()].write_copy_of_slice(from);
-    });
+    let (to, bytes) = (v.as_mut_ptr().cast::<MaybeUninit<u8>>(), size_of_val(from));
+    // SAFETY: both are so many bytes, written or not, and the room is the vector's alone.
+    let (to, from_bytes) =
+        unsafe { (std::slice::from_raw_parts_mut(to, bytes), std::slice::from_raw_parts(from.as_ptr().cast(), bytes)) };
+    copy_bytes(to, from_bytes);
     // SAFETY: there is room for as many, and all were written.
     unsafe { v.set_len(from.len()) };
     Ok(v)
@@ -140,11 +146,4 @@ pub(crate) fn reserve<T>(operation: &'static str, v: &mut Vec<T>, n: usize) -> R
         true => Ok(()),
         false => Err(out_of_memory::<T>(operation, v.len().saturating_add(n))),
     }
-}
-
-/// What is made side by side, in order.
-pub(crate) fn collected<I: IndexedParallelIterator>(operation: &'static str, items: I) -> Result<Vec<I::Item>> {
-    let mut v = with_capacity(operation, items.len())?;
-    items.collect_into_vec(&mut v);
-    Ok(v)
 }

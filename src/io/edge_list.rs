@@ -2,11 +2,11 @@
 use super::matrix_market::FromMatrixMarket;
 use super::text::{Fields, Piece, at_path, line_where, lines_end, parse_error, pieces, shown, unmarked};
 use super::{file, number, parts};
+use crate::backend::cpu::collected;
 use crate::error::{Error, Result};
 use crate::memory;
 use crate::storage::Coo;
 use number::Refused;
-use rayon::prelude::*;
 use std::path::Path;
 
 /// What stands between the fields of a line.
@@ -111,7 +111,7 @@ fn parse<T: FromMatrixMarket>(text: &[u8], options: &EdgeListOptions) -> Result<
         line += 1;
     }
     let (pieces, ..) = pieces(fields.rest(), line, COMMENTS)?;
-    let parsed = memory::collected("read", pieces.par_iter().map(|p| parse_piece(p, options)))?;
+    let parsed = collected("read", pieces.len(), &|p| parse_piece(&pieces[p], options))?;
     let mut found = memory::with_capacity("read", parsed.len())?;
     for part in parsed {
         found.push(part?);

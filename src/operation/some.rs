@@ -8,7 +8,6 @@ use crate::error::Result;
 use crate::memory;
 use crate::operation::Accumulate;
 use crate::operation::assignment::Source;
-use rayon::prelude::*;
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -88,7 +87,7 @@ pub(super) fn assigned<C: Scalar, T: Scalar, F: Accumulate<C, T>>(
         failed.fetch_or(!matches!(writes, Ok(Some(_))), Ordering::Relaxed);
         writes
     };
-    let looked = memory::collected(OPERATION, (0..n.div_ceil(ROWS)).into_par_iter().map(look))?;
+    let looked = cpu::collected(OPERATION, n.div_ceil(ROWS), look)?;
     let mut writes = memory::with_capacity(OPERATION, looked.len())?;
     for piece in looked {
         writes.extend(piece?);
@@ -143,8 +142,10 @@ fn put<C: Scalar>(values: Option<&mut crate::memory::Buffer<C>>, writes: Vec<Vec
         parts.push((start, own, writes));
         (rest, start) = (behind, end);
     }
-    parts.into_par_iter().for_each(|(start, own, writes)| {
-        writes.into_iter().for_each(|(place, z)| own[place - start] = z);
+    cpu::each_mut(&mut parts, &|_, (start, own, writes)| {
+        for (place, z) in writes {
+            own[*place - *start] = *z;
+        }
     });
     Ok(())
 }

@@ -84,9 +84,9 @@ pub(crate) unsafe fn written<T>(v: Vec<MaybeUninit<T>>, n: usize) -> Vec<T> {
     all
 }
 
-/// 0..n in pieces of `size`.
-pub(super) fn pieces(n: usize, size: usize) -> impl IndexedParallelIterator<Item = Range<usize>> {
-    (0..n.div_ceil(size)).into_par_iter().map(move |p| p * size..n.min((p + 1) * size))
+/// 0..n in pieces of `size`: that with this number.
+pub(super) fn nth_piece(n: usize, size: usize, p: usize) -> Range<usize> {
+    p * size..n.min((p + 1) * size)
 }
 
 /// Does 0..n in pieces of `size`, one alone on the caller's thread. What splits the work is some thousand lines of machine code:
@@ -95,7 +95,7 @@ pub(crate) fn each_piece(n: usize, size: usize, work: &(dyn Fn(Range<usize>) + S
     match n {
         0 => {}
         _ if n <= size => work(0..n),
-        _ => pieces(n, size).for_each(work),
+        _ => (0..n.div_ceil(size)).into_par_iter().for_each(|p| work(nth_piece(n, size, p))),
     }
 }
 
@@ -107,17 +107,46 @@ pub(crate) fn each(n: usize, work: &(dyn Fn(usize) + Sync)) {
     }
 }
 
+/// As [`each`] few that take long: any of them may go to another thread.
+pub(crate) fn each_large(n: usize, work: &(dyn Fn(usize) + Sync)) {
+    match n {
+        0 | 1 => (0..n).for_each(work),
+        _ => (0..n).into_par_iter().with_max_len(1).for_each(work),
+    }
+}
+
 /// Does all of them, one alone on the caller's thread; see [`each_piece`].
 pub(super) fn each_of<X: Sync>(all: &[X], work: &(dyn Fn(&X) + Sync)) {
     each(all.len(), &|i| work(&all[i]));
 }
 
-/// As [`each_of`] few that take long: any of them may go to another thread.
-pub(super) fn each_large<X: Sync>(all: &[X], work: &(dyn Fn(&X) + Sync)) {
-    match all {
-        [] | [_] => all.iter().for_each(work),
-        _ => all.par_iter().with_max_len(1).for_each(work),
-    }
+/// Does all of them, each of which may change; see [`each_large`].
+pub(crate) fn each_mut<X: Send>(all: &mut [X], work: &(dyn Fn(usize, &mut X) + Sync)) {
+    let (n, to) = (all.len(), Shared::new(all));
+    // SAFETY: every number comes once.
+    each_large(n, &|i| work(i, &mut unsafe { to.part(i..i + 1) }[0]));
+}
+
+/// Does both side by side; see [`each_piece`].
+pub(super) fn both(one: &mut (dyn FnMut() + Send), other: &mut (dyn FnMut() + Send)) {
+    rayon::join(one, other);
+}
+
+/// What is made side by side, in order: each takes long, see [`each_large`].
+pub(crate) fn collected<T: Send>(
+    operation: &'static str,
+    n: usize,
+    make: &(dyn Fn(usize) -> T + Sync),
+) -> Result<Vec<T>> {
+    let mut made = unwritten::<T>(operation, n)?;
+    let to = Shared::new(&mut made);
+    each_large(n, &|k| {
+        let value = make(k);
+        // SAFETY: every number comes once.
+        unsafe { to.write(k, MaybeUninit::new(value)) };
+    });
+    // SAFETY: all were written.
+    Ok(unsafe { written(made, n) })
 }
 
 /// f(x) of all values.
@@ -176,13 +205,15 @@ pub(crate) fn joined<T: Copy + Send + Sync>(operation: &'static str, parts: &[&[
         moves.push((to, piece));
         rest = behind;
     }
-    let copy = |(to, from): (&mut [MaybeUninit<T>], &[T])| {
+    let copy = |(to, from): &mut (&mut [MaybeUninit<T>], &[T])| {
         to.write_copy_of_slice(from);
     };
     if n <= SERIAL {
-        moves.into_iter().for_each(copy);
+        moves.iter_mut().for_each(copy);
     } else {
-        moves.into_par_iter().for_each(copy);
+        let (n, moves) = (moves.len(), Shared::new(&mut moves));
+        // SAFETY: every number comes once.
+        each(n, &|i| copy(&mut unsafe { moves.part(i..i + 1) }[0]));
     }
     // SAFETY: the parts fill the first n.
     Ok(unsafe { written(made, n) })

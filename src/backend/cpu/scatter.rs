@@ -1,12 +1,13 @@
 //! What goes to places that are told one by one, found and written by all threads: tables, bits, lists of what is kept.
-use super::parallel::{SERIAL, Shared, each_piece, filled, in_pieces, pieces, scan, unwritten, written};
+use super::parallel::{
+    SERIAL, Shared, collected, each, each_mut, each_piece, filled, in_pieces, scan, unwritten, written,
+};
 use crate::error::Result;
 use crate::memory::{self, Buffer};
 use crate::storage::bitmap;
-use rayon::prelude::*;
 use std::mem::MaybeUninit;
 use std::ops::Range;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 /// Entries that one thread puts to their places at a time; fewer than two such pieces are left to one thread.
 const PIECE: usize = if cfg!(test) { 1 << 4 } else { 1 << 13 };
@@ -16,7 +17,13 @@ const MANY: usize = if cfg!(test) { 2 } else { 4 };
 
 /// Whether `holds` of every piece of 0..n.
 pub(crate) fn all_pieces(n: usize, holds: &(dyn Fn(Range<usize>) -> bool + Sync)) -> bool {
-    if n <= SERIAL { holds(0..n) } else { pieces(n, SERIAL).all(holds) }
+    let wrong = AtomicBool::new(false);
+    each_piece(n, SERIAL, &|piece| {
+        if !wrong.load(Ordering::Relaxed) && !holds(piece) {
+            wrong.store(true, Ordering::Relaxed);
+        }
+    });
+    !wrong.into_inner()
 }
 
 /// Whether f(k), f(k + 1) is in order for all neighbours of 0..n.
@@ -39,12 +46,12 @@ pub(crate) fn kept<T: Send + Sync>(
     }
     let piece = |p: usize| p * PIECE..n.min((p + 1) * PIECE);
     let count = |p: usize| piece(p).filter(|k| f(*k).is_some()).count() as u64;
-    let counts = memory::collected(operation, (0..n.div_ceil(PIECE)).into_par_iter().map(count))?;
+    let counts = collected(operation, n.div_ceil(PIECE), &count)?;
     let starts = scan(operation, counts.len(), |p| counts[p])?;
     let total = starts[counts.len()] as usize;
     let mut made = unwritten::<T>(operation, total)?;
     let to = Shared::new(&mut made);
-    (0..counts.len()).into_par_iter().for_each(|p| {
+    each(counts.len(), &|p| {
         // SAFETY: pieces have disjoint places by the scan of their counts.
         let to = unsafe { to.part(starts[p] as usize..starts[p + 1] as usize) };
         let mut written = 0;
@@ -155,7 +162,7 @@ pub(crate) fn unmarked(operation: &'static str, words: &[u64]) -> Result<Vec<u32
     let all = starts.len() - 1;
     match total < 4 * PIECE && words.len() < SERIAL {
         true => (0..all).for_each(list),
-        false => (0..all).into_par_iter().for_each(list),
+        false => each(all, &list),
     }
     // SAFETY: every piece wrote as many as it counted.
     Ok(unsafe { written(made, total) })
@@ -194,10 +201,11 @@ pub(crate) fn placed<T: Send>(
         };
         let (own, behind) = words.split_at_mut((last - first).div_ceil(64).min(words.len()));
         let (slots, rest) = values.split_at_mut(last - first);
-        parts.push(Placed { entries: start..end, first, words: own, values: slots });
+        parts.push((Some(Placed { entries: start..end, first, words: own, values: slots }), 0));
         (words, values, start, first) = (behind, rest, end, last);
     }
-    Ok(parts.into_par_iter().with_max_len(1).map(put).sum())
+    each_mut(&mut parts, &|_, (part, count)| *count = part.take().map_or(0, put));
+    Ok(parts.iter().map(|(_, count)| count).sum())
 }
 
 /// Puts `value` behind what the vector has, until there are n. Where that is much longer and threads are many it is in new room, which

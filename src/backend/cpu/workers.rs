@@ -1,31 +1,34 @@
 //! A known number of threads with a known amount of memory each.
-use super::parallel::Shared;
+use super::parallel::{Shared, each_mut};
 use crate::error::Result;
-use rayon::prelude::*;
 use std::ops::Range;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
 /// Ranges of rows are handed out to the workers until there are none; one worker stays on the caller's thread.
 pub(super) fn share_out<W: Send>(
     workers: &mut [W],
     rows: usize,
-    work: impl Fn(&mut W, Range<usize>) -> Result<()> + Sync,
+    work: &(dyn Fn(&mut W, Range<usize>) -> Result<()> + Sync),
 ) -> Result<()> {
     if let [only] = workers {
         return work(only, 0..rows);
     }
-    let (next, failed) = (AtomicUsize::new(0), AtomicBool::new(false));
+    let (next, failed) = (AtomicUsize::new(0), OnceLock::new());
     let size = (rows / (32 * workers.len().max(1))).clamp(1, 1 << 12);
-    workers.par_iter_mut().with_max_len(1).try_for_each(|worker| {
-        while !failed.load(Relaxed) {
+    each_mut(workers, &|_, worker| {
+        while failed.get().is_none() {
             let from = next.fetch_add(size, Relaxed);
             if from >= rows {
                 break;
             }
-            work(worker, from..rows.min(from + size)).inspect_err(|_| failed.store(true, Relaxed))?;
+            if let Err(e) = work(worker, from..rows.min(from + size)) {
+                // Another's error does as well.
+                let _ = failed.set(e);
+            }
         }
-        Ok(())
-    })
+    });
+    failed.into_inner().map_or(Ok(()), Err)
 }
 
 /// A slice of which every row has a part of its own.

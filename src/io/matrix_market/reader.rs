@@ -1,12 +1,12 @@
 //! The reader: pieces of text in parallel, errors by the first bad line whatever the number of threads.
 use super::header::{self, COMMENTS, Field, Header, Layout, Symmetry};
 use super::value::{FromMatrixMarket, Refused};
+use crate::backend::cpu::collected;
 use crate::error::Result;
 use crate::io::text::{Fields, Piece, at_path, line_where, lines_end, parse_error, pieces, shown};
 use crate::io::{file, number, parts};
 use crate::memory;
 use crate::storage::Coo;
-use rayon::prelude::*;
 use std::path::Path;
 
 /// The entries of a Matrix Market file, symmetric storage expanded.
@@ -83,7 +83,7 @@ fn parse<T: FromMatrixMarket>(text: &[u8]) -> Result<Coo<T>> {
         return Err(parse_error(line, reason));
     }
     let (pieces, entries, end) = pieces(body, line, COMMENTS)?;
-    let parsed = memory::collected("read", pieces.par_iter().map(|p| parse_piece(p, &header)))?;
+    let parsed = collected("read", pieces.len(), &|p| parse_piece(&pieces[p], &header))?;
     let mut found = memory::with_capacity("read", parsed.len())?;
     for part in parsed {
         found.push(part?);

@@ -5,11 +5,9 @@ use crate::backend::Positions;
 use crate::backend::cpu::mxm::job::is_final;
 use crate::backend::cpu::mxv::even::Batch;
 use crate::backend::cpu::mxv::pull;
-use crate::backend::cpu::parallel::{SERIAL, mapped, pieces};
+use crate::backend::cpu::parallel::{SERIAL, collected, mapped, nth_piece};
 use crate::backend::host::HostCsr;
 use crate::error::Result;
-use crate::memory;
-use rayon::prelude::*;
 use std::mem::MaybeUninit;
 use std::ops::Range;
 use std::sync::Arc;
@@ -96,17 +94,17 @@ pub(crate) fn reduce<T: Scalar, M: Monoid<T>>(values: &[T]) -> Result<Option<T>>
     }
     // A final sum is that of everything: pieces that did not start yet need not.
     let done = AtomicBool::new(false);
-    let one: &(dyn Fn(Range<usize>) -> Option<T> + Sync) = &|piece| {
+    let one = |p: usize| {
         if done.load(Ordering::Relaxed) {
             return None;
         }
-        let sum = fold_lanes::<T, M>(&values[piece]);
+        let sum = fold_lanes::<T, M>(&values[nth_piece(values.len(), SERIAL, p)]);
         if sum.is_some_and(is_final::<T, M>) {
             done.store(true, Ordering::Relaxed);
         }
         sum
     };
-    let sums = memory::collected("reduce", pieces(values.len(), SERIAL).map(one))?;
+    let sums = collected("reduce", values.len().div_ceil(SERIAL), &one)?;
     Ok(sums.into_iter().flatten().reduce(M::apply))
 }
 

@@ -3,15 +3,15 @@ use crate::algebra::{BinaryOp, Ordered, Scalar};
 use crate::backend::cpu::assemble::assemble;
 use crate::backend::cpu::blocks::{Block, partition, target};
 use crate::backend::cpu::mxv::vector::row_blocks;
-use crate::backend::cpu::parallel::{SERIAL, Shared, pieces, unwritten, written};
+use crate::backend::cpu::parallel::{SERIAL, Shared, both, collected, nth_piece, unwritten, written};
 use crate::backend::cpu::rows::Rows;
+use crate::backend::cpu::workers::share_out;
 use crate::backend::host::HostCsr;
 use crate::backend::{Positions, in_front};
 use crate::error::Result;
 use crate::memory;
 use crate::storage::axis::Ids;
 use crate::storage::pattern::Pattern;
-use rayon::prelude::*;
 use std::mem::MaybeUninit;
 use std::ops::Range;
 use std::sync::Arc;
@@ -42,9 +42,9 @@ pub(crate) fn arg_rows<T: Ordered, const LARGEST: bool>(a: &HostCsr<T>, at: &Pos
         if row.len() <= SERIAL {
             return Ok(first_best::<T, LARGEST>(row, 0..row.len()));
         }
-        let one = |piece| first_best::<T, LARGEST>(row, piece);
+        let one = |p| first_best::<T, LARGEST>(row, nth_piece(row.len(), SERIAL, p));
         // In order of the pieces: of equal ones the first stays.
-        let found = memory::collected(operation, pieces(row.len(), SERIAL).map(one))?;
+        let found = collected(operation, row.len().div_ceil(SERIAL), &one)?;
         Ok(found.into_iter().flatten().reduce(|x, y| if better::<T, LARGEST>(row[y], row[x]) { y } else { x }))
     };
     let kernel = |block: &Block, rows: &mut Rows<u64>, _: &mut ()| {
@@ -89,7 +89,7 @@ fn arrange<T: Scalar, F: BinaryOp<T, T, Out = bool>>(run: &mut [Entry<T>], room:
     let (low, high) = run.split_at_mut(half);
     let (low_room, high_room) = room.split_at_mut(half);
     if low.len() > SERIAL {
-        rayon::join(|| arrange::<T, F>(low, low_room), || arrange::<T, F>(high, high_room));
+        both(&mut || arrange::<T, F>(low, low_room), &mut || arrange::<T, F>(high, high_room));
     } else {
         arrange::<T, F>(low, low_room);
         arrange::<T, F>(high, high_room);
@@ -144,12 +144,8 @@ pub(crate) fn sort_rows<T: Scalar, F: BinaryOp<T, T, Out = bool>>(
     let before = |r: usize| pattern.offsets[r] * 4 + r as u64;
     let shape = (pattern.nrows, pattern.ncols);
     let blocks = partition(operation, shape, target(before(pattern.nrows)), &before, &|_, _| Ok(Vec::new()))?;
-    if blocks.len() < 2 {
-        let mut bench = Bench::default();
-        blocks.iter().try_for_each(|block| sort(&mut bench, block))?
-    } else {
-        blocks.par_iter().try_for_each_init(Bench::default, sort)?
-    }
+    let mut benches = memory::filled(operation, rayon::current_num_threads().min(blocks.len()), Bench::default())?;
+    share_out(&mut benches, blocks.len(), &|bench, some| blocks[some].iter().try_for_each(|block| sort(bench, block)))?;
     // SAFETY: the blocks cover every row, and each was written whole.
     let (places, values, columns) = unsafe { (written(places, n), written(values, n), written(columns, n)) };
     let positions = Arc::new(Pattern::new(shape.0, shape.1, memory::copied(operation, &pattern.offsets)?, places));

@@ -1,12 +1,11 @@
 //! Masks of a product over positions alone, which is there before they are asked: as bits, row by row, or one entry after the other.
 use super::analysis::sampled;
 use crate::backend::MaskBody;
-use crate::backend::cpu::parallel::{SERIAL, joined};
+use crate::backend::cpu::parallel::{SERIAL, collected, joined};
 use crate::error::Result;
 use crate::memory;
 use crate::storage::frame::{Cells, Form};
 use crate::storage::pattern::Pattern;
-use rayon::prelude::*;
 
 /// A mask as it is read here.
 pub(crate) enum Admitted<'a> {
@@ -82,8 +81,8 @@ pub(crate) fn looked_up<'m>(
             }
             Ok((counts, kept))
         };
-        let pieces = (0..all.nrows.div_ceil(each)).into_par_iter().with_max_len(1);
-        let (offsets, indices) = stacked(operation, all.nrows, memory::collected(operation, pieces.map(kept))?)?;
+        let pieces = all.nrows.div_ceil(each);
+        let (offsets, indices) = stacked(operation, all.nrows, collected(operation, pieces, &kept)?)?;
         Ok(Pattern::new(all.nrows, all.ncols, offsets, indices))
     };
     few.then_some((cells, admitted))

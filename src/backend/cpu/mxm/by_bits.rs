@@ -2,7 +2,7 @@
 //! all of them and not once for each. Then et al., *The more the merrier*, PVLDB 8(4), 2014, 10.14778/2735496.2735507.
 use super::admitted::{Admitted, stacked};
 use super::analysis::{longest, sampled};
-use crate::backend::cpu::parallel::{SERIAL, Shared, each_piece, unwritten, written};
+use crate::backend::cpu::parallel::{SERIAL, Shared, collected, each_piece, unwritten, written};
 use crate::backend::cpu::structure::turned_bits::{columns_of, rows_of};
 use crate::backend::{MaskBody, MxmOptions};
 use crate::error::Result;
@@ -10,7 +10,6 @@ use crate::memory;
 use crate::spgemm::Strategy;
 use crate::storage::bitmap;
 use crate::storage::pattern::Pattern;
-use rayon::prelude::*;
 use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
@@ -40,9 +39,9 @@ pub(crate) fn suits(a: &Pattern, b: &Pattern, mask: Option<&MaskBody>, options: 
 pub(crate) fn positions(operation: &'static str, a: &Pattern, b: &Pattern, mask: Option<&MaskBody>) -> Result<Pattern> {
     let mask = Admitted::of(mask)?;
     let words = (a.ncols.max(b.nrows).div_ceil(64), b.ncols.div_ceil(64));
-    let groups = (0..a.nrows.div_ceil(ROWS)).into_par_iter().with_max_len(1);
+    let groups = a.nrows.div_ceil(ROWS);
     let group = |g: usize| group(operation, (a, b, &mask), g * ROWS..a.nrows.min((g + 1) * ROWS), words);
-    let made: Vec<Result<(Counts, Vec<u32>)>> = memory::collected(operation, groups.map(group))?;
+    let made: Vec<Result<(Counts, Vec<u32>)>> = collected(operation, groups, &group)?;
     let (offsets, indices) = stacked(operation, a.nrows, made)?;
     Ok(Pattern::new(a.nrows, b.ncols, offsets, indices))
 }

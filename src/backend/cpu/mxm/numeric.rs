@@ -113,7 +113,7 @@ pub(crate) fn numeric<A: Scalar, B: Scalar, C: Scalar>(
         for _ in 0..workers.capacity().min(budget.threads.max(1)) {
             workers.push(Worker::new(operation, &demand, start)?);
         }
-        share_out(&mut workers, c.nrows, |worker, rows| {
+        share_out(&mut workers, c.nrows, &|worker, rows| {
             for i in rows {
                 // SAFETY: each row has its part, and is handed out once.
                 worker.row(loops, job, c, i, start, unsafe { to.part(c.range(i)) })?;

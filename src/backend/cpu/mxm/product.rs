@@ -13,8 +13,10 @@ use crate::algebra::*;
 use crate::backend::cpu::assemble::{Size, assemble};
 use crate::backend::cpu::blocks::Block;
 use crate::backend::cpu::mxv::push::products;
+use crate::backend::cpu::parallel::{Shared, unwritten, written};
 use crate::backend::cpu::rows::Rows;
 use crate::backend::cpu::structure::layout::transpose;
+use crate::backend::cpu::workers::share_out;
 use crate::backend::ends::{End, Most};
 use crate::backend::host::HostCsr;
 use crate::backend::ring::{Fold, Operators};
@@ -23,7 +25,7 @@ use crate::error::Result;
 use crate::memory::{self, Buffer};
 use crate::storage::frame::Cells;
 use crate::storage::pattern::Pattern;
-use rayon::prelude::*;
+use std::mem::MaybeUninit;
 use std::sync::Arc;
 
 fn turned<B: Scalar>(b: &HostCsr<B>) -> Result<HostCsr<B>> {
@@ -285,17 +287,22 @@ pub(crate) fn mxm_reduce<A: Scalar, B: Scalar, C: Scalar>(
         kernels.rows(dots, &job, block, rows, scratch)?;
         Ok((fold.all)(&rows.values))
     };
-    let mut sums: Vec<Result<Option<C>>> = memory::filled(operation, plan.blocks.len(), Ok(None))?;
-    let each = |own: &mut (Rows<C>, Scratch<C>), (sum, block): (&mut Result<Option<C>>, &Block)| *sum = one(own, block);
-    if plan.blocks.len() < 2 {
-        let mut own = Default::default();
-        sums.iter_mut().zip(&plan.blocks).for_each(|part| each(&mut own, part));
-    } else {
-        sums.par_iter_mut().zip(&plan.blocks).for_each_init(Default::default, each);
-    }
+    let mut sums = unwritten(operation, plan.blocks.len())?;
+    let to = Shared::new(&mut sums);
+    let mut own = Vec::new();
+    own.resize_with(rayon::current_num_threads().min(plan.blocks.len()), Default::default);
+    share_out(&mut own, plan.blocks.len(), &|own, blocks| {
+        for b in blocks {
+            let sum = one(own, &plan.blocks[b])?;
+            // SAFETY: every block comes once.
+            unsafe { to.write(b, MaybeUninit::new(sum)) };
+        }
+        Ok(())
+    })?;
     let mut total = None;
-    for sum in sums {
-        total = match (total, sum?) {
+    // SAFETY: every block has written its sum.
+    for sum in unsafe { written(sums, plan.blocks.len()) } {
+        total = match (total, sum) {
             (Some(x), Some(y)) => Some((fold.two)(x, y)),
             (x, y) => x.or(y),
         };

@@ -100,7 +100,7 @@ pub(crate) fn symbolic(
     }
     {
         let counts = Parts::of(&mut offsets[1..]);
-        share_out(&mut sets, rows, |set, range| {
+        share_out(&mut sets, rows, &|set, range| {
             // SAFETY: ranges handed out are disjoint.
             let counts = unsafe { counts.part(range.clone()) };
             range.zip(counts).for_each(|(i, count)| set.row(p, i, |_| *count += 1));
@@ -118,7 +118,7 @@ pub(crate) fn symbolic(
     let mut indices = memory::filled(operation, usize::try_from(nnz).unwrap_or(usize::MAX), 0u32)?;
     {
         let all = Parts::of(&mut indices);
-        share_out(&mut sets, rows, |set, range| {
+        share_out(&mut sets, rows, &|set, range| {
             for i in range {
                 // SAFETY: each row has its part, and is handed out once.
                 let mut row = unsafe { all.part(offsets[i] as usize..offsets[i + 1] as usize) }.iter_mut();

@@ -3,12 +3,11 @@ use super::cut;
 use super::met;
 use crate::algebra::{Monoid, Scalar};
 use crate::backend::cpu::neutral::neutral;
-use crate::backend::cpu::parallel::{SERIAL, Shared, unwritten, written};
+use crate::backend::cpu::parallel::{SERIAL, Shared, each_large, unwritten, written};
 use crate::backend::host::HostCsr;
 use crate::error::Result;
 use crate::memory;
 use crate::storage::pattern::Pattern;
-use rayon::prelude::*;
 use std::mem::MaybeUninit;
 use std::ops::Range;
 use std::sync::Arc;
@@ -54,7 +53,8 @@ pub(crate) fn reduce_columns<T: Scalar, M: Monoid<T>>(a: &HostCsr<T>) -> Result<
         });
     };
     match cuts {
-        Some(cuts) => cuts.rows.par_iter().enumerate().with_max_len(1).for_each(|(p, rows)| {
+        Some(cuts) => each_large(cuts.rows.len(), &|p| {
+            let rows = &cuts.rows[p];
             let columns = cuts.starts[p] as usize..cuts.starts[p + 1] as usize;
             // Most entries of long rows lie elsewhere, few of short ones do: those are not worth a search.
             let long = pattern.nnz() / pattern.nrows.max(1) >= 32;

@@ -1,10 +1,9 @@
 //! Columns cut among threads, kept with the pattern.
-use crate::backend::cpu::parallel::{SERIAL, pieces};
+use crate::backend::cpu::parallel::{SERIAL, collected, nth_piece};
 use crate::error::Result;
 use crate::memory;
 use crate::storage::facts::{ColumnCuts, known};
 use crate::storage::pattern::Pattern;
-use rayon::prelude::*;
 use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -77,7 +76,9 @@ fn placed(operation: &'static str, a: &Pattern, inner: &[u32]) -> Result<ColumnC
         }
         spans
     };
-    let spans: Vec<Vec<(u32, u32)>> = memory::collected(operation, pieces(a.nrows, 1 << 14).map(piece))?;
+    const PIECE: usize = 1 << 14;
+    let spans: Vec<Vec<(u32, u32)>> =
+        collected(operation, a.nrows.div_ceil(PIECE), &|p| piece(nth_piece(a.nrows, PIECE, p)))?;
     let mut rows = memory::with_capacity(operation, inner.len() + 1)?;
     rows.extend((0..=inner.len()).map(|p| {
         let (from, to) = spans.iter().map(|s| s[p]).fold((u32::MAX, 0), |x, y| (x.0.min(y.0), x.1.max(y.1)));

@@ -1,5 +1,5 @@
 //! Which columns and rows of a matrix have entries: the positions of a product with a full vector, kept with the pattern.
-use crate::backend::cpu::parallel::{SERIAL, Shared, each_piece, pieces, scan, unwritten, written};
+use crate::backend::cpu::parallel::{SERIAL, Shared, each_piece, scan, unwritten, written};
 use crate::backend::cpu::scatter::kept;
 use crate::error::Result;
 use crate::memory;
@@ -83,7 +83,7 @@ pub(crate) fn full_row(operation: &'static str, n: usize, like: &Arc<Pattern>) -
     }
     let mut indices = unwritten::<u32>(operation, n)?;
     let shared = Shared::new(&mut indices);
-    pieces(n, 1 << 16).for_each(|piece| {
+    each_piece(n, 1 << 16, &|piece| {
         // SAFETY: pieces are disjoint.
         let part = unsafe { shared.part(piece.clone()) };
         part.iter_mut().zip(piece).for_each(|(c, j)| *c = MaybeUninit::new(j as u32));

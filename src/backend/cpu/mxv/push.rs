@@ -15,7 +15,9 @@ use crate::backend::cpu::mxm::analysis::{OnMask, Soon, ask};
 use crate::backend::cpu::mxm::job::at;
 use crate::backend::cpu::mxm::product::{self, MxmKernels};
 use crate::backend::cpu::neutral::neutral;
-use crate::backend::cpu::parallel::{SERIAL, Shared, each, each_large, each_piece, filled, scan, unwritten, written};
+use crate::backend::cpu::parallel::{
+    SERIAL, Shared, each, each_large, each_mut, each_piece, filled, scan, unwritten, written,
+};
 use crate::backend::host::HostCsr;
 use crate::backend::ring::Operators;
 use crate::backend::{MxmOptions, Positions};
@@ -197,10 +199,9 @@ fn push<X: Scalar, A: Scalar, C: Scalar>(
             others.push(Sums::new(operation, n, flagged)?);
         }
         let mut parts: Vec<_> = std::iter::once(&mut sums).chain(&mut others).zip(chunks).collect();
-        let one = |(sums, chunk): &mut (&mut Sums<C>, Range<usize>)| {
+        each_mut(&mut parts, &|_, (sums, chunk)| {
             add(chunk.clone(), &Part::of(0..n), &mut sums.values, &mut sums.flags);
-        };
-        parts.par_iter_mut().with_max_len(1).for_each(one);
+        });
         drop(parts);
         for other in &others {
             let to = Shared::new(&mut sums.values);
@@ -219,7 +220,8 @@ fn push<X: Scalar, A: Scalar, C: Scalar>(
             None => column_parts(operation, &x.pattern, &a.pattern, products)?,
         };
         let (values, flags) = (Shared::new(&mut sums.values), Shared::new(&mut sums.flags));
-        each_large(&parts, &|part: &Part| {
+        each_large(parts.len(), &|p| {
+            let part = &parts[p];
             // SAFETY: parts are disjoint ranges of columns.
             let (values, flags) = unsafe {
                 (values.part(part.columns.clone()), flags.part(if flagged { part.columns.clone() } else { 0..0 }))

@@ -1,9 +1,8 @@
 //! Where ascending indices stand among other ascending ones.
 use super::ascending::below;
-use crate::backend::cpu::parallel::{SERIAL, unwritten, written};
+use crate::backend::cpu::parallel::{SERIAL, Shared, each_piece, unwritten, written};
 use crate::backend::places::NONE;
 use crate::error::Result;
-use rayon::prelude::*;
 use std::mem::MaybeUninit;
 
 /// For each of the n indices `sought(0)`, `sought(1)`, … the place among `ids` where it stands, or [`NONE`]. Those sought
@@ -15,12 +14,14 @@ pub(crate) fn among(
     ids: &[u64],
 ) -> Result<Vec<u32>> {
     let mut places = unwritten::<u32>(operation, n)?;
+    let to = Shared::new(&mut places);
     // Each piece goes on from where it found the one before.
-    let walk = |(p, piece): (usize, &mut [MaybeUninit<u32>])| {
-        let mut at = 0;
-        for (e, place) in piece.iter_mut().enumerate() {
+    each_piece(n, SERIAL, &|piece| {
+        let (mut at, first) = (0, piece.start);
+        // SAFETY: pieces are disjoint.
+        for (e, place) in unsafe { to.part(piece) }.iter_mut().enumerate() {
             let mut found = NONE;
-            if let Some(id) = sought(p * SERIAL + e) {
+            if let Some(id) = sought(first + e) {
                 at += below(&ids[at..], id);
                 if ids.get(at) == Some(&id) {
                     found = at as u32;
@@ -29,12 +30,7 @@ pub(crate) fn among(
             }
             *place = MaybeUninit::new(found);
         }
-    };
-    if n <= SERIAL {
-        walk((0, &mut places));
-    } else {
-        places.par_chunks_mut(SERIAL).enumerate().for_each(walk);
-    }
+    });
     // SAFETY: every place was written.
     Ok(unsafe { written(places, n) })
 }

@@ -1,8 +1,7 @@
 //! Counting sorts by all threads.
-use crate::backend::cpu::parallel::{SERIAL, Shared, each, scan, unwritten, written};
+use crate::backend::cpu::parallel::{SERIAL, Shared, collected, each, each_mut, scan, unwritten, written};
 use crate::error::Result;
 use crate::memory;
-use rayon::prelude::*;
 use std::mem::MaybeUninit;
 use std::ops::Range;
 
@@ -18,18 +17,17 @@ pub(crate) fn distribute(
     each: &(dyn Fn(&Range<usize>, &mut dyn FnMut(usize)) + Sync),
     put: &(dyn Fn(&Range<usize>, &mut [u64]) + Sync),
 ) -> Result<Vec<u64>> {
-    let counted = |chunk: &Range<usize>| {
+    let made = collected(operation, chunks.len(), &|c| -> Result<Vec<u64>> {
         let mut counts = memory::filled(operation, keys, 0u64)?;
-        each(chunk, &mut |key| counts[key] += 1);
+        each(&chunks[c], &mut |key| counts[key] += 1);
         Ok(counts)
-    };
-    let made: Vec<Result<Vec<u64>>> = memory::collected(operation, chunks.par_iter().with_max_len(1).map(counted))?;
+    })?;
     let mut counts = memory::with_capacity(operation, chunks.len())?;
     for made in made {
         counts.push(made?);
     }
     let starts = begun(operation, keys, &mut counts)?;
-    counts.par_iter_mut().with_max_len(1).zip(chunks).for_each(|(next, chunk)| put(chunk, next));
+    each_mut(&mut counts, &|c, next| put(&chunks[c], next));
     Ok(starts)
 }
 
@@ -41,8 +39,7 @@ fn begun(operation: &'static str, keys: usize, counts: &mut [Vec<u64>]) -> Resul
     let pieces = keys.div_ceil(size);
     let sum = |p: usize| counts.iter().map(|c| c[piece(p)].iter().sum::<u64>()).sum::<u64>();
     // The first begins at 0, whatever it has.
-    let sums =
-        if pieces < 2 { Vec::new() } else { memory::collected(operation, (0..pieces).into_par_iter().map(sum))? };
+    let sums = if pieces < 2 { Vec::new() } else { collected(operation, pieces, &sum)? };
     let firsts = scan(operation, sums.len(), |p| sums[p])?;
     let mut starts = unwritten::<u64>(operation, keys + 1)?;
     starts[keys] = MaybeUninit::new(0);

@@ -4,9 +4,9 @@ use super::triplets::by_ranges;
 use crate::algebra::{BinaryOp, Scalar};
 use crate::backend::cpu::assemble::assemble;
 use crate::backend::cpu::blocks::{Block, partition, target};
-use crate::backend::cpu::parallel::{SERIAL, Shared, each_of, in_pieces, pieces, scan, unwritten, written};
+use crate::backend::cpu::parallel::{SERIAL, Shared, each_of, in_pieces, scan, unwritten, written};
 use crate::backend::cpu::rows::Rows;
-use crate::backend::cpu::scatter::{ascends, starts};
+use crate::backend::cpu::scatter::{all_pieces, ascends, starts};
 use crate::backend::host::HostCsr;
 use crate::backend::places::NONE;
 use crate::error::Result;
@@ -248,7 +248,7 @@ fn ordered<I: Place>((nrows, ncols): (usize, usize), rows: &[I], columns: &[I]) 
         }
         true
     };
-    let all = if n <= SERIAL { one(0..n) } else { pieces(n, SERIAL).all(one) };
+    let all = all_pieces(n, &one);
     if !all {
         return Ok(None);
     }

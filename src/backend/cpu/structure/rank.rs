@@ -1,6 +1,7 @@
 //! Which indices of a long dimension are in use, and which of them each one is.
 use super::counting::distribute;
-use crate::backend::cpu::parallel::{SERIAL, Shared, pieces, scan, unwritten, written};
+use crate::backend::cpu::parallel::{SERIAL, Shared, scan, unwritten, written};
+use crate::backend::cpu::scatter::all_pieces;
 use crate::error::Result;
 use rayon::prelude::*;
 use std::mem::MaybeUninit;
@@ -8,10 +9,7 @@ use std::ops::Range;
 
 /// The indices in use, ascending, and for each index its place among them; those are below 2³².
 pub(crate) fn ranks(operation: &'static str, indices: &[u64]) -> Result<(Vec<u64>, Vec<u32>)> {
-    let sorted = match indices.len() <= SERIAL {
-        true => indices.is_sorted(),
-        false => pieces(indices.len(), SERIAL).all(|p| indices[p.start.saturating_sub(1)..p.end].is_sorted()),
-    };
+    let sorted = all_pieces(indices.len(), &|p| indices[p.start.saturating_sub(1)..p.end].is_sorted());
     if sorted { of_sorted(operation, indices) } else { of_any(operation, indices) }
 }
 
