@@ -81,7 +81,8 @@ impl<'a> MaskedRows<'a> {
         while entries > LEAST && !fits(entries, lanes) {
             entries /= 2;
         }
-        let long_room = job.context.properties().shared_per_block_optin.min(LONG_ROOM);
+        // Static shared memory wants its part.
+        let long_room = job.context.properties().shared_per_block_optin.saturating_sub(1024).min(LONG_ROOM);
         let mut stretch = job.tuning.masked_entries;
         while stretch > LEAST && spec.masked_long_bytes(stretch) > long_room {
             stretch /= 2;
