@@ -83,7 +83,7 @@ pub(super) fn assigned<C: Scalar, T: Scalar, F: Accumulate<C, T>>(
         if failed.load(Ordering::Relaxed) {
             return Ok(None);
         }
-        let writes = written::<C, T, F>(c, to, piece * ROWS..n.min((piece + 1) * ROWS), &meant);
+        let writes = written::<C, T, F>(c, to, cpu::nth_piece(n, ROWS, piece), &meant);
         failed.fetch_or(!matches!(writes, Ok(Some(_))), Ordering::Relaxed);
         writes
     };

@@ -52,8 +52,8 @@ pub(crate) use mxv::push::VxmKernels;
 pub(crate) use mxv::repeated::{repeated, rows_of_one};
 pub(crate) use mxv::vector::MxvKernels;
 pub(crate) use parallel::{
-    SERIAL, Shared, collected, each_mut, each_piece, filled, in_pieces, joined, mapped, scan, unwritten, written,
-    zipped,
+    SERIAL, Shared, collected, each_mut, each_piece, filled, in_pieces, joined, mapped, nth_piece, scan, unwritten,
+    written, zipped,
 };
 pub(crate) use rows::Rows;
 pub(crate) use scatter::{ascends, kept, lengthened, marked, placed, scattered, unmarked};

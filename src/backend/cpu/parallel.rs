@@ -85,7 +85,7 @@ pub(crate) unsafe fn written<T>(v: Vec<MaybeUninit<T>>, n: usize) -> Vec<T> {
 }
 
 /// 0..n in pieces of `size`: that with this number.
-pub(super) fn nth_piece(n: usize, size: usize, p: usize) -> Range<usize> {
+pub(crate) fn nth_piece(n: usize, size: usize, p: usize) -> Range<usize> {
     p * size..n.min((p + 1) * size)
 }
 

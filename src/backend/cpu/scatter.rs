@@ -1,6 +1,6 @@
 //! What goes to places that are told one by one, found and written by all threads: tables, bits, lists of what is kept.
 use super::parallel::{
-    SERIAL, Shared, collected, each, each_mut, each_piece, filled, in_pieces, scan, unwritten, written,
+    SERIAL, Shared, collected, each, each_mut, each_piece, filled, in_pieces, nth_piece, scan, unwritten, written,
 };
 use crate::error::Result;
 use crate::memory::{self, Buffer};
@@ -44,7 +44,7 @@ pub(crate) fn kept<T: Send + Sync>(
         memory::trim(&mut made);
         return Ok(made);
     }
-    let piece = |p: usize| p * PIECE..n.min((p + 1) * PIECE);
+    let piece = |p: usize| nth_piece(n, PIECE, p);
     let count = |p: usize| piece(p).filter(|k| f(*k).is_some()).count() as u64;
     let counts = collected(operation, n.div_ceil(PIECE), &count)?;
     let starts = scan(operation, counts.len(), |p| counts[p])?;
@@ -148,7 +148,7 @@ pub(crate) fn marked(
 /// The places whose bits are set, ascending.
 pub(crate) fn unmarked(operation: &'static str, words: &[u64]) -> Result<Vec<u32>> {
     const WORDS: usize = PIECE / 16;
-    let piece = |p: usize| p * WORDS..words.len().min((p + 1) * WORDS);
+    let piece = |p: usize| nth_piece(words.len(), WORDS, p);
     let count = |p: usize| words[piece(p)].iter().map(|w| u64::from(w.count_ones())).sum::<u64>();
     let starts = scan(operation, words.len().div_ceil(WORDS), count)?;
     let total = starts.last().copied().unwrap_or(0) as usize;

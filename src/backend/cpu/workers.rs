@@ -5,24 +5,24 @@ use std::ops::Range;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
-/// Ranges of rows are handed out to the workers until there are none; one worker stays on the caller's thread.
+/// Ranges of 0..n, rows or blocks of them, are handed out to the workers until there are none; one worker stays on the caller's thread.
 pub(super) fn share_out<W: Send>(
     workers: &mut [W],
-    rows: usize,
+    n: usize,
     work: &(dyn Fn(&mut W, Range<usize>) -> Result<()> + Sync),
 ) -> Result<()> {
     if let [only] = workers {
-        return work(only, 0..rows);
+        return work(only, 0..n);
     }
     let (next, failed) = (AtomicUsize::new(0), OnceLock::new());
-    let size = (rows / (32 * workers.len().max(1))).clamp(1, 1 << 12);
+    let size = (n / (32 * workers.len().max(1))).clamp(1, 1 << 12);
     each_mut(workers, &|_, worker| {
         while failed.get().is_none() {
             let from = next.fetch_add(size, Relaxed);
-            if from >= rows {
+            if from >= n {
                 break;
             }
-            if let Err(e) = work(worker, from..rows.min(from + size)) {
+            if let Err(e) = work(worker, from..n.min(from + size)) {
                 // Another's error does as well.
                 let _ = failed.set(e);
             }

@@ -1,7 +1,7 @@
 //! Masks of a product over positions alone, which is there before they are asked: as bits, row by row, or one entry after the other.
 use super::analysis::sampled;
 use crate::backend::MaskBody;
-use crate::backend::cpu::parallel::{SERIAL, collected, joined};
+use crate::backend::cpu::parallel::{SERIAL, collected, joined, nth_piece};
 use crate::error::Result;
 use crate::memory;
 use crate::storage::frame::{Cells, Form};
@@ -70,7 +70,7 @@ pub(crate) fn looked_up<'m>(
         // So many rows at a time have enough entries for a thread, each a visit to the mask.
         let each = (SERIAL / 8 * all.nrows / all.nnz().max(1)).max(1);
         let kept = |piece: usize| {
-            let rows = piece * each..all.nrows.min((piece + 1) * each);
+            let rows = nth_piece(all.nrows, each, piece);
             let mut counts = memory::with_capacity(operation, rows.len())?;
             let mut kept =
                 memory::with_capacity(operation, (all.offsets[rows.end] - all.offsets[rows.start]) as usize)?;

@@ -2,7 +2,7 @@
 //! all of them and not once for each. Then et al., *The more the merrier*, PVLDB 8(4), 2014, 10.14778/2735496.2735507.
 use super::admitted::{Admitted, stacked};
 use super::analysis::{longest, sampled};
-use crate::backend::cpu::parallel::{SERIAL, Shared, collected, each_piece, unwritten, written};
+use crate::backend::cpu::parallel::{SERIAL, Shared, collected, each_piece, nth_piece, unwritten, written};
 use crate::backend::cpu::structure::turned_bits::{columns_of, rows_of};
 use crate::backend::{MaskBody, MxmOptions};
 use crate::error::Result;
@@ -40,7 +40,7 @@ pub(crate) fn positions(operation: &'static str, a: &Pattern, b: &Pattern, mask:
     let mask = Admitted::of(mask)?;
     let words = (a.ncols.max(b.nrows).div_ceil(64), b.ncols.div_ceil(64));
     let groups = a.nrows.div_ceil(ROWS);
-    let group = |g: usize| group(operation, (a, b, &mask), g * ROWS..a.nrows.min((g + 1) * ROWS), words);
+    let group = |g: usize| group(operation, (a, b, &mask), nth_piece(a.nrows, ROWS, g), words);
     let made: Vec<Result<(Counts, Vec<u32>)>> = collected(operation, groups, &group)?;
     let (offsets, indices) = stacked(operation, a.nrows, made)?;
     Ok(Pattern::new(a.nrows, b.ncols, offsets, indices))

@@ -289,8 +289,9 @@ pub(crate) fn mxm_reduce<A: Scalar, B: Scalar, C: Scalar>(
     };
     let mut sums = unwritten(operation, plan.blocks.len())?;
     let to = Shared::new(&mut sums);
-    let mut own = Vec::new();
-    own.resize_with(rayon::current_num_threads().min(plan.blocks.len()), Default::default);
+    let threads = rayon::current_num_threads().min(plan.blocks.len());
+    let mut own = memory::with_capacity(operation, threads)?;
+    own.resize_with(threads, Default::default);
     share_out(&mut own, plan.blocks.len(), &|own, blocks| {
         for b in blocks {
             let sum = one(own, &plan.blocks[b])?;

@@ -1,5 +1,5 @@
 //! Which columns and rows of a matrix have entries: the positions of a product with a full vector, kept with the pattern.
-use crate::backend::cpu::parallel::{SERIAL, Shared, each_piece, scan, unwritten, written};
+use crate::backend::cpu::parallel::{SERIAL, Shared, each_piece, nth_piece, scan, unwritten, written};
 use crate::backend::cpu::scatter::kept;
 use crate::error::Result;
 use crate::memory;
@@ -66,7 +66,7 @@ fn listed(
     met: &(dyn Fn(usize) -> bool + Sync),
     like: &Arc<Pattern>,
 ) -> Result<Arc<Pattern>> {
-    let piece = |p: usize| p * PIECE..n.min((p + 1) * PIECE);
+    let piece = |p: usize| nth_piece(n, PIECE, p);
     let starts = scan(operation, n.div_ceil(PIECE), |p| piece(p).map(|j| met(j) as u64).sum())?;
     let total = starts.last().copied().unwrap_or(0) as usize;
     if total == n {

@@ -16,7 +16,7 @@ use crate::backend::cpu::mxm::job::at;
 use crate::backend::cpu::mxm::product::{self, MxmKernels};
 use crate::backend::cpu::neutral::neutral;
 use crate::backend::cpu::parallel::{
-    SERIAL, Shared, each, each_large, each_mut, each_piece, filled, scan, unwritten, written,
+    SERIAL, Shared, each, each_large, each_mut, each_piece, filled, nth_piece, scan, unwritten, written,
 };
 use crate::backend::host::HostCsr;
 use crate::backend::ring::Operators;
@@ -445,7 +445,7 @@ fn bits<T: Scalar>(value: &T) -> u64 {
 fn kept<T: Scalar>(operation: &'static str, sums: &[MaybeUninit<T>], flags: &[u8]) -> Result<HostCsr<T>> {
     let n = sums.len();
     assert!(flags.len() == n);
-    let piece = |p: usize| p * PIECE..n.min((p + 1) * PIECE);
+    let piece = |p: usize| nth_piece(n, PIECE, p);
     let count = |p: usize| flags[piece(p)].iter().map(|f| *f as u64).sum();
     let starts = scan(operation, n.div_ceil(PIECE), count)?;
     let total = starts.last().copied().unwrap_or(0) as usize;

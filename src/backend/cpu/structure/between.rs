@@ -7,7 +7,7 @@
 //! Values are moved as bytes: compiled for a few sizes instead of every scalar.
 use crate::algebra::Scalar;
 use crate::backend::cpu::mxm::analysis::Soon;
-use crate::backend::cpu::parallel::{Shared, each, unwritten, written};
+use crate::backend::cpu::parallel::{Shared, each, nth_piece, unwritten, written};
 use crate::backend::host::HostCsr;
 use crate::error::Result;
 use crate::memory;
@@ -178,7 +178,7 @@ impl Job<'_> {
         let (first, all) = (self.kept.rows.start, self.kept.rows.len());
         loop {
             let piece = self.next.fetch_add(1, Ordering::Relaxed);
-            let places = piece * self.piece..all.min((piece + 1) * self.piece);
+            let places = nth_piece(all, self.piece, piece);
             if places.is_empty() {
                 return;
             }

@@ -1,5 +1,5 @@
 //! Counting sorts by all threads.
-use crate::backend::cpu::parallel::{SERIAL, Shared, collected, each, each_mut, scan, unwritten, written};
+use crate::backend::cpu::parallel::{SERIAL, Shared, collected, each, each_mut, nth_piece, scan, unwritten, written};
 use crate::error::Result;
 use crate::memory;
 use std::mem::MaybeUninit;
@@ -35,7 +35,7 @@ pub(crate) fn distribute(
 fn begun(operation: &'static str, keys: usize, counts: &mut [Vec<u64>]) -> Result<Vec<u64>> {
     let few = keys * counts.len() <= 2 * SERIAL || rayon::current_num_threads() < 2;
     let size = if few { keys.max(1) } else { KEYS };
-    let piece = |p: usize| p * size..keys.min((p + 1) * size);
+    let piece = |p: usize| nth_piece(keys, size, p);
     let pieces = keys.div_ceil(size);
     let sum = |p: usize| counts.iter().map(|c| c[piece(p)].iter().sum::<u64>()).sum::<u64>();
     // The first begins at 0, whatever it has.

@@ -4,7 +4,7 @@ use super::triplets::by_ranges;
 use crate::algebra::{BinaryOp, Scalar};
 use crate::backend::cpu::assemble::assemble;
 use crate::backend::cpu::blocks::{Block, partition, target};
-use crate::backend::cpu::parallel::{SERIAL, Shared, each_of, in_pieces, scan, unwritten, written};
+use crate::backend::cpu::parallel::{SERIAL, Shared, each_of, in_pieces, nth_piece, scan, unwritten, written};
 use crate::backend::cpu::rows::Rows;
 use crate::backend::cpu::scatter::{all_pieces, ascends, starts};
 use crate::backend::host::HostCsr;
@@ -275,7 +275,7 @@ fn sort_triplets<'a>((nrows, ascending): (usize, bool), rows: &[u32], columns: &
     }
     let most = if n < SERIAL { 1 } else { rayon::current_num_threads().min(n / nrows.max(1)).max(1) };
     let size = n.div_ceil(most).max(1);
-    let chunks: Vec<Range<usize>> = (0..n.div_ceil(size)).map(|p| p * size..n.min((p + 1) * size)).collect();
+    let chunks: Vec<Range<usize>> = (0..n.div_ceil(size)).map(|p| nth_piece(n, size, p)).collect();
     let mut order = unwritten::<u64>(operation, n)?;
     let target = Shared::new(&mut order);
     let each = |chunk: &Range<usize>, count: &mut dyn FnMut(usize)| {

@@ -1,6 +1,6 @@
 //! Which indices of a long dimension are in use, and which of them each one is.
 use super::counting::distribute;
-use crate::backend::cpu::parallel::{SERIAL, Shared, scan, unwritten, written};
+use crate::backend::cpu::parallel::{SERIAL, Shared, nth_piece, scan, unwritten, written};
 use crate::backend::cpu::scatter::all_pieces;
 use crate::error::Result;
 use rayon::prelude::*;
@@ -19,7 +19,7 @@ const PIECE: usize = if cfg!(test) { 16 } else { 1 << 14 };
 fn of_sorted(operation: &'static str, indices: &[u64]) -> Result<(Vec<u64>, Vec<u32>)> {
     let n = indices.len();
     let is_new = |e: usize| e == 0 || indices[e - 1] != indices[e];
-    let piece = |p: usize| p * PIECE..n.min((p + 1) * PIECE);
+    let piece = |p: usize| nth_piece(n, PIECE, p);
     let starts = scan(operation, n.div_ceil(PIECE), |p| piece(p).filter(|e| is_new(*e)).count() as u64)?;
     let used = starts[starts.len() - 1] as usize;
     let (mut ids, mut places) = (unwritten::<u64>(operation, used)?, unwritten::<u32>(operation, n)?);
@@ -136,7 +136,7 @@ fn by_buckets<K: Key>(operation: &'static str, indices: &[u64], cut: Cut) -> Res
     let mut keys = unwritten::<K>(operation, n)?;
     let to_keys = Shared::new(&mut keys);
     let size = if n <= SERIAL { n } else { n.div_ceil(rayon::current_num_threads()) }.max(1);
-    let chunks: Vec<Range<usize>> = (0..n.div_ceil(size)).map(|c| c * size..n.min((c + 1) * size)).collect();
+    let chunks: Vec<Range<usize>> = (0..n.div_ceil(size)).map(|c| nth_piece(n, size, c)).collect();
     let each = |chunk: &Range<usize>, count: &mut dyn FnMut(usize)| {
         indices[chunk.clone()].iter().for_each(|i| count(bucket(*i)));
     };
