@@ -188,3 +188,32 @@ fn iterators_are_cloned_and_stay_at_their_end() {
     let rows = a.rows().unwrap();
     assert_eq!(rows.clone().row(2).len(), 2);
 }
+
+/// The sum of absolute values: what is added up is of the values' own type.
+#[derive(Clone, Copy, Debug)]
+struct Norm;
+impl Reduction<f64> for Norm {
+    type Sum = f64;
+    type Monoid = Plus;
+    type Term = Abs;
+}
+
+#[test]
+fn reductions_of_ones_own_add_up_their_terms() {
+    for device in [Device::Reference, Device::Cpu] {
+        let a: Matrix<f64> = Matrix::build(2, 3, &[(0, 0, -1.0), (0, 2, 2.0), (1, 2, -4.0)]).unwrap();
+        let a = a.to(&device).unwrap();
+        assert_eq!(reduce(&a, Norm).unwrap(), 7.0);
+        assert_eq!(reduce_rows(&a, Norm).eval().unwrap().entries().unwrap(), [(0, 3.0), (1, 4.0)]);
+        let columns = reduce_rows(&a, Norm).transpose_a().eval().unwrap();
+        assert_eq!(columns.entries().unwrap(), [(0, 1.0), (2, 6.0)]);
+    }
+}
+
+#[test]
+fn a_range_that_was_stepped_through_selects_nothing() {
+    let v: Vector<i32> = Vector::build(5, &[(3, 7)]).unwrap();
+    let mut range = 3..=3u64;
+    range.next();
+    assert_eq!(extract_vector(&v, range).eval().unwrap().len(), 0);
+}

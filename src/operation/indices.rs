@@ -195,7 +195,11 @@ impl From<Range<u64>> for Indices {
 }
 impl From<RangeInclusive<u64>> for Indices {
     fn from(range: RangeInclusive<u64>) -> Self {
-        let (start, last) = range.into_inner();
+        let (empty, (start, last)) = (range.is_empty(), range.into_inner());
+        // One that was stepped through is empty, whatever its ends say.
+        if empty && start <= last {
+            return Self(Ok(Which::Range(start..start)));
+        }
         Self(Ok(match last.checked_add(1) {
             Some(end) => Which::Range(start..end),
             // No dimension has this index.

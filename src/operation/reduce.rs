@@ -2,14 +2,14 @@
 use super::of_one::One;
 use super::{Compute, Core, Operand, Operation, ScalarOf, oriented};
 use crate::algebra::scalar::same;
-use crate::algebra::{Any, Monoid, OfValue, Plus, Reduction, Scalar};
+use crate::algebra::{Any, Identity, Monoid, OfValue, Plus, Reduction, Scalar};
 use crate::backend::{Body, cpu, on_backend};
 use crate::container::{Container, Matrix, Parts, Vector};
 use crate::device::Device;
 use crate::error::Result;
 use crate::format::filled;
 use crate::storage::{axis::Axis, store::Store};
-use std::any::Any as Anything;
+use std::any::{Any as Anything, TypeId};
 use std::borrow::Cow;
 use std::sync::Arc;
 
@@ -76,7 +76,9 @@ fn rows_counted<T: Scalar>(a: &Store<T>) -> Result<Store<u64>> {
 
 /// The values as terms of sums; themselves where they are.
 fn terms<T: Scalar, M: Reduction<T>>(a: &Store<T>) -> Result<Cow<'_, Store<M::Sum>>> {
-    if let Some(a) = (a as &dyn Anything).downcast_ref() {
+    if TypeId::of::<M::Term>() == TypeId::of::<Identity>()
+        && let Some(a) = (a as &dyn Anything).downcast_ref()
+    {
         return Ok(Cow::Borrowed(a));
     }
     super::apply::mapping::<T, bool, OfValue<M::Term>>(false)(a).map(Cow::Owned)
