@@ -27,13 +27,15 @@ typedef std::chrono::steady_clock::time_point Time;
 struct Function;
 struct Module {
   void* handle;
+  // The static shared memory of its kernels.
+  char *shared_begin = nullptr, *shared_end = nullptr;
   std::map<std::string, Function*> functions;
 };
 struct Function {
   std::string name;
   void (*entry)(void**);
   Module* module;
-  unsigned dynamic_limit = 48 << 10;
+  unsigned dynamic_limit;
 };
 // The most shared memory of a block, as the programming guide's table of compute capabilities has it.
 int shared_limit() {
@@ -45,6 +47,8 @@ int shared_limit() {
     default: return 227 << 10;
   }
 }
+// Of all kernels of the module, with what the sanitizer puts between variables: no less than one kernel has.
+int static_shared(const Module& module) { return int(module.shared_end - module.shared_begin); }
 int usable() { return broken ? launch_failed : success; }
 
 #if defined(EMU_ADDRESS_SANITIZER)
@@ -253,7 +257,11 @@ R cuModuleLoadData(void** module, const void* image) {
   // With the first kernels their sanitizers are here.
   arm_last_words();
   // The descriptor stays open: glibc knows loaded objects by device and inode, the debugger reads from it.
-  *module = new Module{handle, {}};
+  Module* loaded = new Module{handle};
+  typedef void Range(char**, char**);
+  if (void* range = dlsym(handle, "emu_shared_begin"))
+    reinterpret_cast<Range*>(range)(&loaded->shared_begin, &loaded->shared_end);
+  *module = loaded;
   return success;
 }
 // Kernels may still be looked at by the sanitizer: nothing is unmapped.
@@ -265,23 +273,27 @@ R cuModuleGetFunction(void** f, void* m, const char* name) {
   if (!function) {
     void* entry = dlsym(module->handle, (std::string("emu_entry_") + name).c_str());
     if (!entry) return not_found;
-    function = new Function{name, reinterpret_cast<void (*)(void**)>(entry), module};
+    // What a launch may have without asking for more.
+    const unsigned limit = (48 << 10) - std::min(static_shared(*module), 48 << 10);
+    function = new Function{name, reinterpret_cast<void (*)(void**)>(entry), module, limit};
   }
   *f = function;
   return success;
 }
 R cuFuncGetAttribute(int* v, int attribute, void* f) {
   switch (attribute) {
-    case 0: *v = 1024; break;                                                        // threads of a block
-    case 8: *v = int(static_cast<Function*>(f)->dynamic_limit); break;               // dynamic shared memory
+    case 0: *v = 1024; break;                                           // threads of a block
+    case 1: *v = static_shared(*static_cast<Function*>(f)->module); break;
+    case 8: *v = int(static_cast<Function*>(f)->dynamic_limit); break;  // dynamic shared memory
     default: *v = 0;
   }
   return success;
 }
 R cuFuncSetAttribute(void* f, int attribute, int value) {
   if (attribute == 8) {
-    if (value < 0 || value > shared_limit()) return invalid_value;
-    static_cast<Function*>(f)->dynamic_limit = unsigned(value);
+    Function& function = *static_cast<Function*>(f);
+    if (value < 0 || value > shared_limit() - static_shared(*function.module)) return invalid_value;
+    function.dynamic_limit = unsigned(value);
   }
   return success;
 }
@@ -304,13 +316,9 @@ R cuLaunchKernel(void* f, unsigned gx, unsigned gy, unsigned gz, unsigned bx, un
   }
   if (fail_launch >= 0 && fail_launch-- == 0) return out_of_memory;
   if (lose_launch >= 0 && lose_launch-- == 0) return success;
-  Launch launch{function.name.c_str(), function.entry, arguments, {gx, gy, gz}, {bx, by, bz}, shared, nullptr, nullptr};
-  launch.shared_begin = static_cast<char*>(dlsym(function.module->handle, "emu_shared_begin"));
-  launch.shared_end = launch.shared_begin;
-  if (launch.shared_begin) {
-    typedef void Range(char**, char**);
-    reinterpret_cast<Range*>(reinterpret_cast<void*>(launch.shared_begin))(&launch.shared_begin, &launch.shared_end);
-  }
+  const Module& module = *function.module;
+  Launch launch{function.name.c_str(), function.entry, arguments, {gx, gy, gz},
+                {bx, by, bz}, shared, module.shared_begin, module.shared_end};
   const std::string text = run(launch);
   if (!text.empty()) {
     report(text);
