@@ -3,12 +3,14 @@ use crate::algebra::Scalar;
 use crate::backend::host::HostCsr;
 use crate::container::{Matrix, Vector};
 use crate::error::Result;
+use crate::shown::first;
 use crate::storage::axis::Axis;
 use crate::storage::store::Store;
+use std::fmt::{Debug, Formatter};
 use std::iter::FusedIterator;
 
 /// The rows of a matrix in host memory, as they were when it was made: later changes of the matrix do not show.
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 pub struct Rows<T> {
     host: HostCsr<T>,
     rows: Axis,
@@ -16,12 +18,24 @@ pub struct Rows<T> {
 }
 
 /// A row: its index and its entries.
-#[derive(Debug)]
 pub struct Row<'a, T> {
     index: u64,
     columns: &'a [u32],
     values: &'a [T],
     cols: &'a Axis,
+}
+/// Shape and number of entries.
+impl<T> Debug for Rows<T> {
+    fn fmt(&self, f: &mut Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Rows of {}×{}, {} entries", self.rows.n(), self.cols.n(), self.host.pattern.nnz())
+    }
+}
+/// Its index, how many entries it has and the first of them.
+impl<T: Copy + Debug> Debug for Row<'_, T> {
+    fn fmt(&self, f: &mut Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Row {} of {} entries: ", self.index, self.len())?;
+        first(f, self.iter())
+    }
 }
 impl<T> Clone for Row<'_, T> {
     fn clone(&self) -> Self {
@@ -77,13 +91,20 @@ impl<'a, T: Copy> Row<'a, T> {
 }
 
 /// (row, column, value) of each entry, ascending by row, then column; of a matrix as it was when this was made.
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 pub struct Iter<T> {
     rows: Rows<T>,
     row: usize,
     next: usize,
 }
 
+/// Shape, number of entries and how many are left.
+impl<T> Debug for Iter<T> {
+    fn fmt(&self, f: &mut Formatter<'_>) -> std::fmt::Result {
+        let all = self.rows.host.pattern.nnz();
+        write!(f, "Iter of {}×{}, {} of {all} entries left", self.rows.rows.n(), self.rows.cols.n(), all - self.next)
+    }
+}
 impl<T: Scalar> Iterator for Iter<T> {
     type Item = (u64, u64, T);
     fn next(&mut self) -> Option<Self::Item> {

@@ -180,6 +180,7 @@ mod precompiled;
 pub mod prelude;
 #[cfg(feature = "cuda")]
 pub mod primitive;
+mod shown;
 pub mod spgemm;
 pub mod storage;
 

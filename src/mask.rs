@@ -3,7 +3,9 @@ use crate::algebra::{IndexUnaryOp, IsTrue, Truth};
 use crate::backend::on_backend;
 use crate::container::Container;
 use crate::error::{Error, Result};
+use crate::shown::Shape;
 use crate::storage::store::{PatternStore, Store};
+use std::fmt::{Debug, Formatter};
 
 /// Positions, or with [`complement`](Mask::complement) all positions but these.
 ///
@@ -21,13 +23,27 @@ use crate::storage::store::{PatternStore, Store};
 /// assert_eq!(with(&visited.structure().complement())?.entries()?, [(1, 1, 3)]);  // where it has none
 /// # Ok(()) }
 /// ```
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct Mask {
     pub(crate) pattern: Result<PatternStore>,
     pub(crate) complement: bool,
     vector: bool,
     /// Whether it was given to an operation that makes vectors; `None` before.
     makes_vectors: Option<bool>,
+}
+
+/// Shape, number of positions, whether these or all others are meant, and device.
+impl Debug for Mask {
+    fn fmt(&self, f: &mut Formatter<'_>) -> std::fmt::Result {
+        let but = if self.complement { "all but " } else { "" };
+        match &self.pattern {
+            Ok(p) => {
+                let (shape, positions) = (Shape(p.shape(), self.vector), p.body.nnz());
+                write!(f, "Mask {shape:?}, {but}{positions} positions on {}", p.device)
+            }
+            Err(e) => write!(f, "Mask {but}[{e}]"),
+        }
+    }
 }
 
 impl Mask {

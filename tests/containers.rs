@@ -217,3 +217,61 @@ fn a_range_that_was_stepped_through_selects_nothing() {
     range.next();
     assert_eq!(extract_vector(&v, range).eval().unwrap().len(), 0);
 }
+
+/// What is shown of anything that holds many positions are sizes and kinds.
+#[test]
+fn whatever_holds_many_is_shown_briefly() {
+    const N: u64 = 10_000;
+    let entries: Vec<(u64, u64, f64)> = (0..N).flat_map(|i| [(i, i, 2.0), (i, (i + 1) % N, -1.0)]).collect();
+    let long: Vec<(u64, f64)> = (0..N).map(|i| (i, 1.0)).collect();
+    let x: Vector<f64> = Vector::build(N, &long).unwrap();
+    let hub: Matrix<f64> = Matrix::build(2, N, &(0..N).map(|j| (0, j, 1.0)).collect::<Vec<_>>()).unwrap();
+    let lines: Vec<u64> = (0..N).rev().collect();
+    let far: Vec<(u64, u64, f64)> = (0..N).map(|i| (i << 30, i << 31, 1.0)).collect();
+    let far: Matrix<f64> = Matrix::build(1 << 50, 1 << 50, &far).unwrap();
+    let mut shown = Vec::new();
+    let mut show = |what: &dyn std::fmt::Debug| shown.push(format!("{what:?}"));
+    for format in [Format::Csr, Format::Csc, Format::Hypersparse, Format::Dia] {
+        let a: Matrix<f64> = Matrix::build(N, N, &entries).unwrap().to_format(format).unwrap();
+        show(&a);
+        show(&a.structure().complement());
+        show(&a.as_mask());
+        show(&a.transposed());
+        show(&a.rows().unwrap());
+        show(&a.iter().unwrap());
+        show(&a.csr_parts().unwrap());
+        show(&mxm(&a, &a.transposed()).mask(&a).memory_limit(1 << 30));
+        show(&mxm(&a, &a).scale_rows(&x, Times).select(Tril, 0));
+        show(&mxv(&a, &x).mask(&x));
+        show(&mxm(&a, &a).mask(&a).plan().unwrap());
+        show(&triple_product(&a, &a, &a));
+        show(&triple_product(&a, &a, &a).plan().unwrap());
+        show(&ewise_add(&a, &a, Plus).ewise_mult(&a, Times).mask(&a));
+        show(&apply(&a, Negate).mask(&a));
+        show(&select(&a, Tril, 0));
+        show(&reduce_rows(&a, Plus).mask(&x));
+        show(&kronecker(&a, &a, Times));
+        show(&scale_rows(&x, &a, Times));
+        show(&diag(&x, 0));
+        show(&extract(&a, lines.clone(), &lines[..]).mask(&a.structure()));
+        show(&assign(&a, lines.clone(), ..).mask(&a));
+        show(&assign_scalar(1.0, lines.clone(), ..));
+    }
+    show(&hub.rows().unwrap().row(0));
+    show(&Indices::from(lines));
+    show(&far.structure());
+    show(&far.csr_parts().unwrap());
+    show(&mxm(&far, &far).plan().unwrap());
+    show(&x.structure());
+    show(&x.to_bitmap().unwrap().structure());
+    let mut updates = Updates::new();
+    (0..N).for_each(|i| updates.set(i, i, 1.0).unwrap());
+    show(&updates);
+    for text in &shown {
+        assert!(text.len() < 900 && !text.contains("1, 2, 3, 4, 5, 6, 7, 8, 9"), "{} bytes: {text:.300}…", text.len());
+    }
+    assert_eq!(format!("{:?}", hub.structure()), "Mask 2×10000, 10000 positions on cpu");
+    assert_eq!(format!("{:?}", x.structure().complement()), "Mask of length 10000, all but 10000 positions on cpu");
+    assert_eq!(format!("{:?}", hub.rows().unwrap()), "Rows of 2×10000, 10000 entries");
+    assert_eq!(format!("{:?}", Indices::from(2..5)), "2..5");
+}

@@ -206,7 +206,9 @@ fn misuse_is_refused() {
             other => panic!("{other:?}"),
         };
         refused(plan.run(&b, &a), "A is 30×50, the plan was made for 40×30");
-        refused(plan.run(&a, &matrix((30, 50), 200, 6, 1, device)), "B has other positions");
+        let few = matrix((30, 50), 150, 6, 1, device);
+        let told = format!("{} entries, {} were planned", few.nvals(), b.nvals());
+        refused(plan.run(&a, &few), &format!("B has other positions than the plan was made for: {told}"));
         // As many entries in each row, one of them in another column.
         let mut entries = a.entries().unwrap();
         let (i, j, v) = entries[7];
@@ -215,6 +217,17 @@ fn misuse_is_refused() {
         let moved = Matrix::build(40, 30, &entries).unwrap().to(&device).unwrap();
         assert!(j != free && moved.nvals() == a.nvals());
         refused(plan.run(&moved, &b), "A has other positions");
+        // In host memory it is told where, of operands as they are read, whatever holds them.
+        let (n, cuda) = (a.nvals(), matches!(device, Device::Cuda(_)));
+        let told = |line: &str| match cuda {
+            true => format!("{n} entries as planned, but not the same"),
+            false => format!("{n} entries as planned, but {line} {i} has others"),
+        };
+        for format in [Format::Csr, Format::Csc, Format::Hypersparse] {
+            refused(plan.run(&moved.to_format(format).unwrap(), &b), &told("row"));
+        }
+        let turned = mxm(&b.transposed(), &a.transposed()).plan().unwrap();
+        refused(turned.run(&b.transposed(), &moved.transposed()), &told("column"));
         // Equal positions in other memory are good.
         let copy = Matrix::build(40, 30, &a.entries().unwrap()).unwrap().to(&device).unwrap();
         assert_eq!(plan.run(&copy, &b).unwrap().entries().unwrap(), mxm(&a, &b).eval().unwrap().entries().unwrap());

@@ -11,7 +11,7 @@ use crate::storage::held::Held;
 use crate::storage::pattern::Pattern;
 use crate::storage::store::{PatternStore, Store};
 use std::any::Any;
-use std::fmt::Debug;
+use std::fmt::{Debug, Formatter};
 use std::sync::Arc;
 
 /// A vector of some scalar.
@@ -301,13 +301,25 @@ pub(crate) enum Reading {
 }
 
 /// A store without its scalar.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub(crate) struct UntypedStore {
     pub(crate) rows: Axis,
     pub(crate) cols: Axis,
     pub(crate) body: UntypedBody,
     pub(crate) device: Device,
     scalar: ScalarText,
+}
+
+/// The rows that have entries, with their places.
+fn in_use<'a>(pattern: &'a Pattern, rows: &'a Axis) -> impl Iterator<Item = (u64, usize)> + use<'a> {
+    (0..pattern.nrows).filter(|p| !pattern.range(*p).is_empty()).map(|p| (rows.id(p), p))
+}
+
+impl Debug for UntypedStore {
+    fn fmt(&self, f: &mut Formatter<'_>) -> std::fmt::Result {
+        let (rows, cols) = self.shape(false);
+        write!(f, "{} {rows}×{cols}, {} entries on {}", self.scalar.name, self.body.nnz(), self.device)
+    }
 }
 
 impl UntypedStore {
@@ -400,6 +412,26 @@ impl UntypedStore {
         }
         let moved = listed.at(on.on_axes(&other.rows, &other.cols, operation)?)?;
         Ok(moved.same_positions(other)?.then_some(moved))
+    }
+    /// The first row, by its index, of which the positions, transposed where asked, are not those of `other`. `None` on a device, where to
+    /// look takes a download.
+    pub(crate) fn first_line_unlike(&self, other: &Self, transposed: bool) -> Result<Option<u64>> {
+        let this = self.oriented(transposed, Reading::Nothing)?;
+        let (PatternBody::Host(x), PatternBody::Host(y)) = (this.body.positions()?, other.body.positions()?) else {
+            return Ok(None);
+        };
+        let (mut xs, mut ys) = (in_use(&x, &this.rows), in_use(&y, &other.rows));
+        let same = |p: usize, q: usize| {
+            let columns = (x.row(p).iter().map(|c| this.cols.id(*c as usize)), y.row(q));
+            columns.0.eq(columns.1.iter().map(|c| other.cols.id(*c as usize)))
+        };
+        Ok(loop {
+            match (xs.next(), ys.next()) {
+                (Some((i, p)), Some((j, q))) if i == j && same(p, q) => {}
+                (Some((i, _)), Some((j, _))) => break Some(i.min(j)),
+                (last, end) => break last.or(end).map(|(i, _)| i),
+            }
+        })
     }
     /// Of the same places along both dimensions.
     fn same_positions(&self, other: &Self) -> Result<bool> {

@@ -4,6 +4,7 @@ use crate::algebra::Scalar;
 use crate::device::Device;
 use crate::error::Result;
 use crate::iterate::Iter;
+use crate::shown::first;
 use crate::storage::store::Store;
 use std::fmt::{Debug, Formatter};
 
@@ -19,22 +20,16 @@ struct First<'a, T, P>(&'a Store<T>, fn((u64, u64, T)) -> P);
 
 impl<T: Scalar, P: Debug> Debug for First<'_, T, P> {
     fn fmt(&self, f: &mut Formatter<'_>) -> std::fmt::Result {
-        const SHOWN: usize = 8;
         // All of them are downloaded to see the first.
         const DOWNLOADED: u64 = 1 << 12;
         if matches!(self.0.device, Device::Cuda(_)) && self.0.nvals() > DOWNLOADED {
             return f.write_str("[…]");
         }
-        let mut all = match Iter::of("fmt", self.0) {
+        let all = match Iter::of("fmt", self.0) {
             Ok(all) => all,
             Err(e) => return write!(f, "[{e}]"),
         };
-        let mut list = f.debug_list();
-        list.entries(all.by_ref().take(SHOWN).map(self.1));
-        if all.len() > 0 {
-            list.entry(&format_args!("…"));
-        }
-        list.finish()
+        first(f, all.map(self.1))
     }
 }
 

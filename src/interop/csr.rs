@@ -6,6 +6,7 @@ use crate::device::Device;
 use crate::error::{Error, Result};
 use crate::memory;
 use crate::storage::{axis::Axis, pattern::Pattern, store::Store};
+use std::fmt::{Debug, Formatter};
 use std::sync::Arc;
 
 /// A matrix as its arrays: the k-th stored row has the entries `offsets[k]..offsets[k + 1]`, their columns ascending.
@@ -52,11 +53,18 @@ impl<T> Default for CsrParts<T> {
 }
 
 /// The arrays of a matrix in host memory, looked at where they are, as they were when this was made. See [`CsrParts`].
-#[derive(Debug)]
 pub struct CsrView<T> {
     host: HostCsr<T>,
     rows: Axis,
     cols: Axis,
+}
+
+/// Shape, number of stored rows and number of entries.
+impl<T> Debug for CsrView<T> {
+    fn fmt(&self, f: &mut Formatter<'_>) -> std::fmt::Result {
+        let (rows, entries) = (self.host.pattern.nrows, self.host.pattern.nnz());
+        write!(f, "CsrView {}×{}, {rows} stored rows, {entries} entries", self.rows.n(), self.cols.n())
+    }
 }
 
 impl<T: Scalar> CsrView<T> {

@@ -2,11 +2,12 @@
 use super::spare;
 use crate::algebra::Scalar;
 use crate::algebra::scalar::as_bytes;
+use crate::shown::Few;
+use std::fmt::{Debug, Formatter};
 use std::ops::{Deref, DerefMut};
 use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
 
 /// A vector whose room is kept for the next one when it is dropped.
-#[derive(Debug)]
 pub(crate) struct Buffer<T> {
     all: Vec<T>,
     /// 0 where nobody has asked since somebody could last write.
@@ -56,6 +57,11 @@ impl<T> Buffer<T> {
             v.shrink_to_fit();
         }
         v
+    }
+}
+impl<T: Debug> Debug for Buffer<T> {
+    fn fmt(&self, f: &mut Formatter<'_>) -> std::fmt::Result {
+        Few(&self.all).fmt(f)
     }
 }
 impl<T> Drop for Buffer<T> {

@@ -22,6 +22,7 @@ use crate::storage::axis::Axis;
 use crate::storage::dense::Places;
 use crate::storage::pattern::Pattern;
 use crate::storage::store::{Store, same_device};
+use std::fmt::{Debug, Formatter};
 use std::sync::Arc;
 
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -32,7 +33,7 @@ pub(super) enum Kind {
 }
 
 /// A product: its scalars are known to its tables alone.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub(super) struct Factors {
     pub(super) kind: Kind,
     pub(super) a: (UntypedStore, bool),
@@ -45,6 +46,16 @@ pub(super) struct Factors {
     pub(super) ring: &'static dyn AnyRing,
     /// The same by the transposed kernel, its operands exchanged: mxv of a transposed matrix pushes, vxm of one pulls.
     pub(super) flipped: &'static dyn AnyRing,
+}
+
+/// The operands as they are stored and read, and the options.
+impl Debug for Factors {
+    fn fmt(&self, f: &mut Formatter<'_>) -> std::fmt::Result {
+        let mut product = f.debug_struct(self.kind.name());
+        product.field("a", &self.a.0).field("a_transposed", &self.a.1);
+        product.field("b", &self.b.0).field("b_transposed", &self.b.1);
+        product.field("options", &self.options).finish_non_exhaustive()
+    }
 }
 
 /// Operands and mask on common axes, ready for a kernel.

@@ -3,6 +3,8 @@ use crate::algebra::Scalar;
 use crate::container::Vector;
 use crate::error::{Error, Result};
 use crate::memory;
+use crate::shown::Few;
+use std::fmt::{Debug, Formatter};
 use std::ops::{Range, RangeFrom, RangeFull, RangeInclusive, RangeTo, RangeToInclusive};
 use std::sync::Arc;
 
@@ -19,8 +21,22 @@ use std::sync::Arc;
 /// assert_eq!(extract_vector(&x, [2, 2, 1]).eval()?.entries()?, [(0, 12), (1, 12)]);
 /// # Ok(()) }
 /// ```
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct Indices(Result<Which>);
+
+/// As they were given; of a list how many there are and the first.
+impl Debug for Indices {
+    fn fmt(&self, f: &mut Formatter<'_>) -> std::fmt::Result {
+        match &self.0 {
+            Ok(Which::All) => f.write_str(".."),
+            Ok(Which::Range(range)) => range.fmt(f),
+            Ok(Which::From(start)) => write!(f, "{start}.."),
+            Ok(Which::Stride { start, step, count }) => write!(f, "stride({start}, {step}, {count})"),
+            Ok(Which::List(list)) => Few(list).fmt(f),
+            Err(e) => write!(f, "[{e}]"),
+        }
+    }
+}
 
 fn listed(indices: impl ExactSizeIterator<Item = u64>) -> Result<Which> {
     let mut list = memory::with_capacity("indices", indices.len())?;
@@ -29,7 +45,7 @@ fn listed(indices: impl ExactSizeIterator<Item = u64>) -> Result<Which> {
 }
 
 /// What [`Indices`] are, once they are known to be there.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub(crate) enum Which {
     All,
     /// `end` is `u64::MAX` for the end of the dimension.

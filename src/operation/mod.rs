@@ -26,6 +26,7 @@ use crate::storage::axis::Axis;
 use crate::storage::listing::lists;
 use crate::storage::store::{PatternStore, Store, same_device};
 use limit::{fits, limited};
+use std::fmt::{Debug, Formatter};
 use std::marker::PhantomData;
 
 mod accumulate;
@@ -148,12 +149,19 @@ pub struct MaskParts {
 
 /// An operation that has not run yet. `K` is what it computes, `F` how the result meets what is there.
 #[must_use = "a builder does nothing until .eval(), .into() or .reduce()"]
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 pub struct Operation<K, F = Overwrite> {
     pub(crate) kernel: K,
     mask: Option<Mask>,
     replace: bool,
     accumulate: PhantomData<F>,
+}
+
+impl<K: Debug, F> Debug for Operation<K, F> {
+    fn fmt(&self, f: &mut Formatter<'_>) -> std::fmt::Result {
+        let mut operation = f.debug_struct("Operation");
+        operation.field("kernel", &self.kernel).field("mask", &self.mask).field("replace", &self.replace).finish()
+    }
 }
 
 type Out<K> = <<K as Compute>::Target as Container>::Scalar;

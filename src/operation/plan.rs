@@ -16,6 +16,7 @@ use crate::error::{Error, Result};
 use crate::storage::axis::Axis;
 use crate::storage::pattern::Pattern;
 use crate::storage::store::Store;
+use std::fmt::{Debug, Formatter};
 use std::marker::PhantomData;
 use std::sync::Arc;
 
@@ -25,10 +26,18 @@ use std::sync::Arc;
 /// operands and of the result, not their values; on CUDA, for strategy `auto` without a mask, also where the factors of every
 /// product are, 8 bytes a product, where that takes no more than a sixteenth of the device's memory. What has no room for all rows at
 /// once is made by chunks of them, as without a plan. It may be used by several threads at once.
-#[derive(Debug)]
 pub struct Plan<A, B, C, S> {
     core: Arc<Planned>,
     label: PhantomData<fn() -> (A, B, C, S)>,
+}
+
+/// The product, and shape and number of entries of its result.
+impl<A, B, C, S> Debug for Plan<A, B, C, S> {
+    fn fmt(&self, f: &mut Formatter<'_>) -> std::fmt::Result {
+        let Planned { factors, mask, axes, made, .. } = &*self.core;
+        let made = format_args!("{}×{}, {} entries", axes.0.n(), axes.1.n(), made.nnz());
+        f.debug_struct("Plan").field("product", factors).field("mask", mask).field("result", &made).finish()
+    }
 }
 
 impl<A, B, C, S> Clone for Plan<A, B, C, S> {
@@ -108,11 +117,7 @@ impl<A: Scalar, B: Scalar, C: Scalar, S: Semiring<A, B, Out = C>> Plan<A, B, C, 
     }
     /// Entries of the result.
     pub fn nvals(&self) -> u64 {
-        match &self.core.made {
-            Made::Host(pattern) => pattern.nnz() as u64,
-            #[cfg(feature = "cuda")]
-            Made::Cuda(plan) => plan.pattern.nnz,
-        }
+        self.core.made.nnz()
     }
     /// Where it runs.
     pub fn device(&self) -> Device {
@@ -121,7 +126,6 @@ impl<A: Scalar, B: Scalar, C: Scalar, S: Semiring<A, B, Out = C>> Plan<A, B, C, 
 }
 
 /// A plan without its scalars.
-#[derive(Debug)]
 struct Planned {
     /// The product; its operands' positions are what others are compared with.
     factors: Factors,
@@ -132,11 +136,19 @@ struct Planned {
 }
 
 /// What a backend knows of a product before the values.
-#[derive(Debug)]
 enum Made {
     Host(Arc<Pattern>),
     #[cfg(feature = "cuda")]
     Cuda(DevicePlan),
+}
+impl Made {
+    fn nnz(&self) -> u64 {
+        match self {
+            Made::Host(pattern) => pattern.nnz() as u64,
+            #[cfg(feature = "cuda")]
+            Made::Cuda(plan) => plan.pattern.nnz,
+        }
+    }
 }
 
 /// An operand as the planned one is held and seen, if its positions are the planned ones.
@@ -146,15 +158,25 @@ fn in_place_of(
     (planned, seen): (&UntypedStore, bool),
 ) -> Result<UntypedStore> {
     let ((now, on), (then, planned_on)) = ((given.shape(turned), given.device), (planned.shape(seen), planned.device));
-    let counts = (given.body.nnz(), planned.body.nnz());
     let reason = if on != planned_on {
         format!("{name} is on {on}, the plan on {planned_on}")
     } else if now != then {
         format!("{name} is {}×{}, the plan was made for {}×{}", now.0, now.1, then.0, then.1)
-    } else if let Some(same) = given.in_place_of(planned, turned != seen, "plan")? {
+    } else if let Some(same) = given.clone().in_place_of(planned, turned != seen, "plan")? {
         return Ok(same);
     } else {
-        format!("{name} has other positions than the plan was made for ({} entries, then {})", counts.0, counts.1)
+        let other = format!("{name} has other positions than the plan was made for");
+        match (given.body.nnz(), planned.body.nnz()) {
+            (n, m) if n != m => format!("{other}: {n} entries, {m} were planned"),
+            // What this takes is no reason for another error.
+            (n, _) => match given.first_line_unlike(planned, turned != seen) {
+                Ok(Some(k)) => {
+                    let line = if seen { "column" } else { "row" };
+                    format!("{other}: {n} entries as planned, but {line} {k} has others")
+                }
+                _ => format!("{other}: {n} entries as planned, but not the same"),
+            },
+        }
     };
     Err(Error::InvalidValue { operation: "plan", reason })
 }

@@ -11,13 +11,19 @@ use crate::backend::untyped::UntypedStore;
 use crate::container::{Container, Matrix, Parts, Vector};
 use crate::error::Result;
 use crate::spgemm::Strategy;
+use std::fmt::{Debug, Formatter};
 use std::marker::PhantomData;
 
 /// A product of a matrix with a matrix or vector; `C` is what it makes.
-#[derive(Debug)]
 pub struct Product<A, B, C: Container, S> {
     pub(super) core: Box<Factors>,
     label: PhantomData<fn() -> (A, B, C, S)>,
+}
+
+impl<A, B, C: Container, S> Debug for Product<A, B, C, S> {
+    fn fmt(&self, f: &mut Formatter<'_>) -> std::fmt::Result {
+        self.core.fmt(f)
+    }
 }
 
 impl<A, B, C: Container, S> Clone for Product<A, B, C, S> {

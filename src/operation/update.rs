@@ -22,11 +22,18 @@ use std::sync::Arc;
 /// assert_eq!(a.entries()?, [(0, 0, 1), (0, 1, 7)]);
 /// # Ok(()) }
 /// ```
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Default)]
 pub struct Updates<T> {
     rows: Vec<u64>,
     columns: Vec<u64>,
     values: Vec<Option<T>>,
+}
+
+/// How many there are.
+impl<T> std::fmt::Debug for Updates<T> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Updates of {} elements", self.values.len())
+    }
 }
 
 impl<T: Scalar> Updates<T> {

@@ -2,11 +2,13 @@
 use crate::backend::cpu::{among, in_pieces};
 use crate::error::Result;
 use crate::memory;
+use crate::shown::Few;
+use std::fmt::{Debug, Formatter};
 use std::sync::Arc;
 
 /// A dimension of length n. `Full` stores a place for every index (n < 2³²); `Listed` only for the ascending `ids`,
 /// so that dimensions up to 2⁶⁴ − 1 cost what their entries cost. Kernels see places only, always below 2³².
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub(crate) enum Axis {
     Full(u32),
     Listed { n: u64, ids: Arc<Vec<u64>> },
@@ -14,6 +16,15 @@ pub(crate) enum Axis {
 
 /// The ids of places, `None` for places that are their own ids.
 pub(crate) type Ids = Option<Arc<Vec<u64>>>;
+
+impl Debug for Axis {
+    fn fmt(&self, f: &mut Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Axis::Full(n) => f.debug_tuple("Full").field(n).finish(),
+            Axis::Listed { n, ids } => f.debug_struct("Listed").field("n", n).field("ids", &Few(ids)).finish(),
+        }
+    }
+}
 
 impl Axis {
     /// The form for a dimension of `n`: full wherever u32 counts it.

@@ -5,9 +5,10 @@ use super::footprint::Footprint;
 use crate::backend::cpu::mapped;
 use crate::error::{Error, Result};
 use crate::memory::{self, Buffer};
+use std::fmt::{Debug, Formatter};
 
 /// Compressed sparse rows over places: row r's columns are `indices[offsets[r]..offsets[r + 1]]`, ascending, each once.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Default, PartialEq, Eq)]
 pub(crate) struct Pattern {
     pub(crate) nrows: usize,
     pub(crate) ncols: usize,
@@ -16,6 +17,12 @@ pub(crate) struct Pattern {
     pub(crate) indices: Buffer<u32>,
     /// What was found out about the above, which is never changed once it is shared.
     pub(crate) facts: Facts,
+}
+
+impl Debug for Pattern {
+    fn fmt(&self, f: &mut Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}×{}, {} entries", self.nrows, self.ncols, self.nnz())
+    }
 }
 
 impl Pattern {

@@ -6,10 +6,10 @@ use crate::backend::{Body, PatternBody, host::HostCsr, on_backend};
 use crate::device::Device;
 use crate::error::{Error, Result};
 use crate::format::{everywhere, kept};
+use std::fmt::{Debug, Formatter};
 use std::sync::Arc;
 
 /// Entries on two axes. A vector of length n is the only row of a 1 × n store.
-#[derive(Debug)]
 pub(crate) struct Store<T> {
     pub(crate) rows: Axis,
     pub(crate) cols: Axis,
@@ -26,12 +26,26 @@ impl<T> Clone for Store<T> {
 }
 
 /// The positions of a store, without values: masks.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub(crate) struct PatternStore {
     pub(crate) rows: Axis,
     pub(crate) cols: Axis,
     pub(crate) body: PatternBody,
     pub(crate) device: Device,
+}
+
+/// Shape, number of entries and device: entries are shown by who knows their scalar.
+impl<T> Debug for Store<T> {
+    fn fmt(&self, f: &mut Formatter<'_>) -> std::fmt::Result {
+        let (rows, cols) = (self.rows.n(), self.cols.n());
+        write!(f, "{rows}×{cols}, {} entries on {}", self.body.nnz(), self.device)
+    }
+}
+impl Debug for PatternStore {
+    fn fmt(&self, f: &mut Formatter<'_>) -> std::fmt::Result {
+        let (rows, cols) = self.shape();
+        write!(f, "{rows}×{cols}, {} positions on {}", self.body.nnz(), self.device)
+    }
 }
 
 /// The axes of a store with so many entries. A vector has a place for every index: it lists its entries anyway.
