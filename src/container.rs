@@ -72,6 +72,21 @@ pub struct Owned<T>(pub(crate) Store<T>);
 /// a product is made, so that a bool matrix is a legal operand of [`PlusSecond`](crate::algebra::PlusSecond). Clones
 /// share their entries. Indices are u64, in storage 32 bits whatever the dimension; how entries are stored is a
 /// [`Format`](crate::Format) that never shows in a result.
+///
+/// Made by [`build`](Matrix::build), [`build_with`](Matrix::build_with) where positions come twice, [`from_pattern`](Matrix::from_pattern),
+/// [`from_csr`](Matrix::from_csr), [`from_full`](Matrix::from_full), [`identity`](Matrix::identity), [`read`](Matrix::read); looked at by
+/// [`get`](Matrix::get), [`iter`](Matrix::iter), [`rows`](Matrix::rows), [`entries`](Matrix::entries), [`to_full`](Matrix::to_full).
+/// What is computed of it is a function of [`operation`](crate::operation):
+///
+/// | | |
+/// | --- | --- |
+/// | products | [`mxm`](crate::operation::mxm()), [`mxv`](crate::operation::mxv()), [`vxm`](crate::operation::vxm()), [`triple_product`](crate::operation::triple_product()), [`kronecker`](crate::operation::kronecker()) |
+/// | entry by entry | [`ewise_add`](crate::operation::ewise_add()), [`ewise_mult`](crate::operation::ewise_mult()), [`ewise_union`](crate::operation::ewise_union()), [`apply`](crate::operation::apply()), [`cast`](Matrix::cast), [`scale_rows`](crate::operation::scale_rows()), [`scale_columns`](crate::operation::scale_columns()) |
+/// | a part of it | [`select`](crate::operation::select()), [`tril`](crate::operation::tril()), [`triu`](crate::operation::triu()), [`top_k`](crate::operation::top_k()), [`extract`](crate::operation::extract()), [`extract_rows`](crate::operation::extract_rows()), [`extract_row`](crate::operation::extract_row()), [`extract_column`](crate::operation::extract_column()), [`diag_extract`](crate::operation::diag_extract()) |
+/// | sums | [`reduce`](crate::operation::reduce()), [`reduce_rows`](crate::operation::reduce_rows()), [`count_rows`](crate::operation::count_rows()), [`argmin_rows`](crate::operation::argmin_rows()), [`argmax_rows`](crate::operation::argmax_rows()) |
+/// | moved | [`transposed`](Matrix::transposed), [`transpose`](crate::operation::transpose()), [`reshape`](crate::operation::reshape()), [`sort`](crate::operation::sort()), [`concat`](crate::operation::concat()), [`split`](crate::operation::split()) |
+/// | written to | [`set`](Matrix::set), [`update`](Matrix::update), [`assign`](crate::operation::assign()), [`subassign`](crate::operation::subassign()), [`Operation::into`](crate::operation::Operation::into) |
+/// | as a mask | [`Operation::mask`](crate::operation::Operation::mask), [`structure`](Matrix::structure) |
 /// ```
 /// use oplus::prelude::*;
 /// # fn main() -> oplus::Result<()> {
@@ -80,12 +95,23 @@ pub struct Owned<T>(pub(crate) Store<T>);
 /// assert_eq!(two_hops.entries()?, [(0, 2, 3.0)]);
 /// # Ok(()) }
 /// ```
+#[doc(alias("GrB_Matrix", "csr_matrix", "csr_array", "sparse"))]
 pub struct Matrix<T, S = PlusTimes> {
     pub(crate) store: Store<T>,
     label: PhantomData<fn() -> S>,
 }
 
-/// A sparse vector of length n.
+/// A sparse vector of length n, under the label of a semiring `S` as a [`Matrix`] is.
+///
+/// Made by [`build`](Vector::build), [`build_with`](Vector::build_with) where indices come twice, [`from_pattern`](Vector::from_pattern),
+/// [`full`](Vector::full), [`from_full`](Vector::from_full); looked at by [`get`](Vector::get), [`iter`](Vector::iter),
+/// [`entries`](Vector::entries), [`to_full`](Vector::to_full). What is computed of it is a function of [`operation`](crate::operation):
+/// [`mxv`](crate::operation::mxv()) and [`vxm`](crate::operation::vxm()) with a matrix, [`ewise_add`](crate::operation::ewise_add()),
+/// [`ewise_mult`](crate::operation::ewise_mult()), [`ewise_union`](crate::operation::ewise_union()), [`apply`](crate::operation::apply()),
+/// [`cast`](Vector::cast), [`select`](crate::operation::select()), [`extract_vector`](crate::operation::extract_vector()),
+/// [`assign_vector`](crate::operation::assign_vector()), [`reduce`](crate::operation::reduce()), [`argmin`](crate::operation::argmin()),
+/// [`argmax`](crate::operation::argmax()), [`sort`](crate::operation::sort()), [`diag`](crate::operation::diag()); as a mask
+/// [`structure`](Vector::structure).
 /// ```
 /// use oplus::prelude::*;
 /// # fn main() -> oplus::Result<()> {
@@ -93,6 +119,7 @@ pub struct Matrix<T, S = PlusTimes> {
 /// assert_eq!((x.len(), x.nvals(), x.get(1)?), (3, 2, None));
 /// # Ok(()) }
 /// ```
+#[doc(alias = "GrB_Vector")]
 pub struct Vector<T, S = PlusTimes> {
     pub(crate) store: Store<T>,
     label: PhantomData<fn() -> S>,
@@ -133,6 +160,7 @@ macro_rules! container {
                 Self { store, label: PhantomData }
             }
             /// The same entries under another semiring: a few pointers are copied, O(1).
+            #[doc(alias("semiring", "with_semiring"))]
             pub fn over<R>(&self) -> $name<T, R> {
                 $name::of(self.store.clone())
             }
@@ -143,6 +171,7 @@ macro_rules! container {
         }
         impl<T: Scalar, S> $name<T, S> {
             /// Number of entries stored, zeros among them.
+            #[doc(alias("nnz", "GrB_Matrix_nvals", "GrB_Vector_nvals"))]
             pub fn nvals(&self) -> u64 {
                 self.store.nvals()
             }
@@ -173,6 +202,7 @@ macro_rules! container {
             /// assert_eq!(select(&all, ValueGt, 0.0).mask(&a).eval()?.nvals(), 0);   // by values: 0 is false
             /// # Ok(()) }
             /// ```
+            #[doc(alias("GrB_STRUCTURE", "pattern"))]
             pub fn structure(&self) -> Mask {
                 Mask::of(self.store.pattern(), $vector)
             }

@@ -51,6 +51,27 @@
 //! use oplus::prelude::*;
 //! fn square(a: Matrix<f64>) -> oplus::Result<Matrix<bool, LorLand>> { a.over::<LorLand>().mxm(&a.over()) }
 //! ```
+//! Edges and values of two types meet where ⊗ looks at one of them, or are converted.
+//! ```
+//! use oplus::prelude::*;
+//! fn right(a: Matrix<bool>, b: Matrix<f64>) -> oplus::Result<Matrix<f64, PlusSecond>> { mxm(&a.over::<PlusSecond>(), &b.over()).eval() }
+//! fn left(x: Vector<f64>, a: Matrix<bool>) -> oplus::Result<Vector<f64, PlusFirst>> { vxm(&x.over::<PlusFirst>(), &a.over()).eval() }
+//! fn least(a: Matrix<bool>, x: Vector<f64>) -> oplus::Result<Vector<f64, MinSecond>> { mxv(&a.over::<MinSecond>(), &x.over()).eval() }
+//! fn cast(a: Matrix<bool>, b: Matrix<f64>) -> oplus::Result<Matrix<f64>> { mxm(&a.cast::<f64>()?, &b).eval() }
+//! ```
+//! ```compile_fail,E0277
+//! use oplus::prelude::*;
+//! fn product(a: Matrix<bool>, b: Matrix<f64>) -> oplus::Result<Matrix<f64>> { mxm(&a, &b).eval() }
+//! ```
+//! So do operands of element-wise operations.
+//! ```
+//! use oplus::prelude::*;
+//! fn root(a: Matrix<bool>) -> oplus::Result<Matrix<f64>> { apply(&a.cast::<f64>()?, Sqrt).eval() }
+//! ```
+//! ```compile_fail,E0277
+//! use oplus::prelude::*;
+//! fn root(a: Matrix<bool>) -> oplus::Result<Matrix<bool>> { apply(&a, Sqrt).eval() }
+//! ```
 //! Complex numbers have no order: no minimum, no <, nothing to sort by but what is given.
 //! ```
 //! use oplus::prelude::*;

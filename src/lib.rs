@@ -14,7 +14,7 @@
 //! | A ⊕ B, A ⊗ B | element by element, where either, where both have an entry | `ewise_add(&a, &b, Plus)`, `ewise_mult(…)` |
 //! | Aᵀ | transposed: (j, i) for (i, j) | `a.transposed()`, `.transpose_a()`, `.transpose_b()` |
 //! | C⟨M⟩ = … | only where the mask M admits; elsewhere C stays | `.mask(&m).into(&mut c)?` |
-//! | C⟨¬M⟩ | only where it does not | `.mask(&m.structure().complement())` |
+//! | C⟨¬M⟩ | only where it does not | `.mask(&!m.structure())` |
 //! | C⟨M, replace⟩ | what the mask does not admit is deleted | `.replace()` |
 //! | C ⊙= … | old and new entries meet by ⊙ | `.accumulate(Plus)` |
 //! | m × n, nnz, e | rows and columns, entries stored, entries given | [`shape`](Matrix::shape), [`nvals`](Matrix::nvals) |
@@ -71,7 +71,7 @@
 //!
 //! # Masks
 //! A matrix or vector as a mask admits where its values are true; [`structure`](Matrix::structure) admits wherever it has an entry;
-//! [`complement`](mask::Mask::complement) turns either round. Products compute only what a mask admits, so that one step of a search is a
+//! [`complement`](mask::Mask::complement), or `!`, turns either round. Products compute only what a mask admits, so that one step of a search is a
 //! masked product and costs what is new. [`operation`] has the rule in full, [`mask`] an example.
 //!
 //! # Semirings of your own

@@ -6,6 +6,7 @@ use crate::error::{Error, Result};
 use crate::shown::Shape;
 use crate::storage::store::{PatternStore, Store};
 use std::fmt::{Debug, Formatter};
+use std::ops::Not;
 
 /// Positions, or with [`complement`](Mask::complement) all positions but these.
 ///
@@ -20,7 +21,7 @@ use std::fmt::{Debug, Formatter};
 /// let with = |mask: &Mask| apply(&a, Identity).mask(mask).eval();
 /// assert_eq!(with(&visited.as_mask())?.entries()?, [(0, 0, 1)]);                 // where it is true
 /// assert_eq!(with(&visited.structure())?.entries()?, [(0, 0, 1), (0, 1, 2)]);    // where it has an entry
-/// assert_eq!(with(&visited.structure().complement())?.entries()?, [(1, 1, 3)]);  // where it has none
+/// assert_eq!(with(&!visited.structure())?.entries()?, [(1, 1, 3)]);              // where it has none
 /// # Ok(()) }
 /// ```
 #[derive(Clone)]
@@ -64,10 +65,36 @@ impl Mask {
         let (left_name, right_name) = ("the result", "the mask");
         Err(Error::DimensionMismatch { operation, left_name, left, right_name, right, vectors })
     }
-    /// All positions that the mask did not admit; twice is none. O(1): they are not listed.
+    /// All positions that the mask did not admit, `!mask`; twice is none. O(1): they are not listed.
+    /// ```
+    /// use oplus::prelude::*;
+    /// # fn main() -> oplus::Result<()> {
+    /// let x: Vector<i32> = Vector::build(3, &[(0, 1), (1, 2), (2, 3)])?;
+    /// let visited: Vector<bool> = Vector::from_pattern(3, &[0, 2], true)?;
+    /// let unvisited = visited.structure().complement();
+    /// assert_eq!(apply(&x, Identity).mask(&unvisited).eval()?.entries()?, [(1, 2)]);
+    /// assert_eq!(apply(&x, Identity).mask(&!unvisited).eval()?.entries()?, [(0, 1), (2, 3)]);
+    /// # Ok(()) }
+    /// ```
+    #[doc(alias("GrB_COMP", "not"))]
     pub fn complement(mut self) -> Self {
         self.complement = !self.complement;
         self
+    }
+}
+
+/// `!mask` is its [`complement`](Mask::complement).
+impl Not for Mask {
+    type Output = Mask;
+    fn not(self) -> Mask {
+        self.complement()
+    }
+}
+/// `!&mask` is the [`complement`](Mask::complement) of a copy. O(1).
+impl Not for &Mask {
+    type Output = Mask;
+    fn not(self) -> Mask {
+        self.clone().complement()
     }
 }
 

@@ -275,3 +275,82 @@ fn whatever_holds_many_is_shown_briefly() {
     assert_eq!(format!("{:?}", hub.rows().unwrap()), "Rows of 2×10000, 10000 entries");
     assert_eq!(format!("{:?}", Indices::from(2..5)), "2..5");
 }
+
+/// Rows and columns by integers of any type, in lists of any kind, from iterators.
+#[test]
+fn indices_of_any_integers() {
+    let x: Vector<i32> = Vector::from_full((0..9).collect()).unwrap();
+    let taken = |indices: Indices| extract_vector(&x, indices).eval().map(|y| y.into_full(-1).unwrap());
+    let list: Vec<usize> = vec![7, 2, 2];
+    for indices in [
+        list.clone().into(),
+        (&list).into(),
+        list[..].into(),
+        [7usize, 2, 2].into(),
+        (&[7u8, 2, 2]).into(),
+        vec![7i64, 2, 2].into(),
+        vec![7u64, 2, 2].into(),
+        [7, 2, 2].into(),
+        list.iter().copied().collect(),
+        // Without an idea of how many there will be.
+        (0..100u32).filter(|i| *i == 7).chain([2, 2]).collect(),
+    ] {
+        match taken(indices) {
+            Ok(y) => assert_eq!(y, [7, 2, 2]),
+            Err(e) => panic!("{e}"),
+        }
+    }
+    for range in [Indices::from(2..list.len() + 2), (2..=4usize).into(), (2..5i8).into()] {
+        assert_eq!(taken(range).unwrap(), [2, 3, 4]);
+    }
+    assert_eq!(taken((7usize..).into()).unwrap(), [7, 8]);
+    assert_eq!(taken((..2usize).into()).unwrap(), [0, 1]);
+    assert_eq!(taken((..=1u16).into()).unwrap(), [0, 1]);
+    for below in [Indices::from([3, -2]), (-2..3).into(), (-2..).into(), (..=-2).into(), [-2].into_iter().collect()] {
+        assert_eq!(taken(below).unwrap_err().to_string(), "indices: index -2 is below 0");
+    }
+    assert!(matches!(taken([0usize, 9].into()), Err(Error::IndexOutOfBounds { position: 1, index: 9, .. })));
+}
+
+#[test]
+fn dense_arrays_leave_what_they_are_made_of() {
+    for device in [Device::Cpu, Device::Reference] {
+        let a: Matrix<f64> = matrix().to(&device).unwrap();
+        let dense = [0.0, 1.5, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 2.0, 0.0, 0.0, -1.0];
+        for format in [Format::Csr, Format::Csc, Format::Bitmap] {
+            assert_eq!(a.to_format(format).unwrap().to_full(0.0).unwrap(), dense);
+        }
+        let full: Matrix<f64> = Matrix::from_full(3, 4, dense.to_vec()).unwrap().to(&device).unwrap();
+        assert_eq!((full.to_full(7.0).unwrap(), full.to_full(7.0).unwrap()), (dense.to_vec(), dense.to_vec()));
+        let x: Vector<f64> = Vector::build(3, &[(1, 2.5)]).unwrap().to(&device).unwrap();
+        assert_eq!((x.to_full(-1.0).unwrap(), x.nvals()), (vec![-1.0, 2.5, -1.0], 1));
+        assert_eq!(x.to_bitmap().unwrap().to_full(-1.0).unwrap(), [-1.0, 2.5, -1.0]);
+    }
+    let far: Vector<u8> = Vector::build(1 << 62, &[(1 << 40, 1)]).unwrap();
+    assert!(matches!(far.to_full(0), Err(Error::OutOfMemory { operation: "to_full", .. })));
+}
+
+#[test]
+fn made_of_positions_and_of_iterators() {
+    let x: Vector<f32> = Vector::from_pattern(1 << 40, &[1 << 39, 3, 3], 0.5).unwrap();
+    assert_eq!((x.is_iso(), x.entries().unwrap()), (true, vec![(3, 0.5), (1 << 39, 0.5)]));
+    assert_eq!(Vector::<f32>::from_pattern(4, &[], 0.5).unwrap().nvals(), 0);
+    let outside = Vector::<f32>::from_pattern(4, &[1, 4], 0.5);
+    let expected = Error::IndexOutOfBounds { operation: "build", what: "index", position: 1, index: 4, bound: 4 };
+    assert_eq!(outside.unwrap_err(), expected);
+    let a = matrix();
+    let again = Coo::from_entries(3, 4, a.iter().unwrap()).unwrap();
+    assert_eq!((Matrix::from_coo(&again).unwrap(), again), (a.clone(), a.to_coo().unwrap()));
+    let some = (0..1000u64).filter(|i| i % 3 == 0).map(|i| (i % 10, i / 10, i as f64));
+    let coo = Coo::from_entries(10, 100, some.clone()).unwrap();
+    assert!(coo.into_iter().eq(some));
+}
+
+#[test]
+fn a_mask_turned_round_by_not() {
+    let a = matrix();
+    let mask = a.structure();
+    let all: Matrix<f64> = Matrix::full(3, 4, 1.0).unwrap();
+    let nvals = |mask: &Mask| apply(&all, Identity).mask(mask).eval().unwrap().nvals();
+    assert_eq!((nvals(&mask), nvals(&!&mask), nvals(&!!&mask), nvals(&!mask)), (3, 9, 3, 9));
+}

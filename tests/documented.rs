@@ -193,3 +193,26 @@ fn equations_and_examples_are_an_operations_own() {
     // Elsewhere methods may share an example.
     assert!(lacks(&found[1], &examples, Kind::Others).is_empty());
 }
+
+/// Who looks for what the standard, SciPy, MATLAB or textbooks call it finds it in the documentation.
+#[test]
+fn names_of_others_lead_to_ours() {
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+    let (mut files, mut aliases) = (Vec::new(), String::new());
+    sources(&source, &mut files);
+    for file in &files {
+        let text = fs::read_to_string(file).unwrap();
+        aliases.extend(text.lines().filter(|line| line.trim_start().starts_with("#[doc(alias")));
+    }
+    let standard = [
+        "GrB_mxm GrB_mxv GrB_vxm GrB_eWiseAdd GrB_eWiseMult GrB_apply GrB_select GrB_reduce GrB_transpose GrB_extract GrB_Col_extract",
+        "GrB_assign GrB_Row_assign GrB_Col_assign GxB_subassign GxB_eWiseUnion GrB_kronecker GrB_TRIL GrB_TRIU GrB_Matrix_diag",
+        "GrB_Matrix_new GrB_Matrix_build GrB_Matrix_nvals GrB_Matrix_nrows GrB_Matrix_ncols GrB_Matrix_extractElement",
+        "GrB_Matrix_setElement GrB_Matrix_removeElement GrB_Matrix_extractTuples GrB_Matrix_clear GrB_Matrix_resize GrB_Vector_new",
+        "GrB_Vector_build GrB_Vector_nvals GrB_Vector_size GrB_COMP GrB_STRUCTURE GrB_REPLACE",
+    ];
+    let others = "matmul spgemm spmv dot hadamard kron nnz eye toarray astype hstack vstack diags csr_matrix coo_matrix mmread sparse";
+    let names = standard.iter().flat_map(|line| line.split(' ')).chain(others.split(' '));
+    let missing: Vec<_> = names.filter(|name| !aliases.contains(&format!("\"{name}\""))).collect();
+    assert!(missing.is_empty(), "no alias: {missing:?}");
+}

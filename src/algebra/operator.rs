@@ -35,6 +35,7 @@ pub struct At {
 /// z = f(x).
 #[diagnostic::on_unimplemented(
     message = "operator `{Self}` does not take {A}",
+    note = "operands of another type are converted by `.cast::<T>()?`, results of operations by `.apply(Cast::<T>::default())`",
     note = "a function or closure has no text for a GPU: define it with `oplus::unary_operator!`, of named ones see `oplus::algebra`"
 )]
 pub trait UnaryOp<A: Scalar>: Copy + Send + Sync + 'static {
@@ -49,6 +50,7 @@ pub trait UnaryOp<A: Scalar>: Copy + Send + Sync + 'static {
 /// z = f(x, y).
 #[diagnostic::on_unimplemented(
     message = "operator `{Self}` does not take ({A}, {B})",
+    note = "operands of two types: convert one by `.cast::<T>()?`, or the result of an operation by `.apply(Cast::<T>::default())`",
     note = "a function or closure has no text for a GPU: define it with `oplus::operator!`, of named ones see `oplus::algebra`"
 )]
 pub trait BinaryOp<A: Scalar, B: Scalar>: Copy + Send + Sync + 'static {
@@ -63,6 +65,7 @@ pub trait BinaryOp<A: Scalar, B: Scalar>: Copy + Send + Sync + 'static {
 /// z = f(x, i, j, y): a value, its row and column, and a thunk.
 #[diagnostic::on_unimplemented(
     message = "index operator `{Self}` does not take ({A}, thunk {Y})",
+    note = "the thunk of a comparison has the type of the values, that of a place is an `i64`; values are converted by `.cast::<T>()?`",
     note = "a function or closure has no text for a GPU: define it with `oplus::index_operator!`, of named ones see `oplus::algebra`"
 )]
 pub trait IndexUnaryOp<A: Scalar, Y: Scalar>: Copy + Send + Sync + 'static {
@@ -75,7 +78,10 @@ pub trait IndexUnaryOp<A: Scalar, Y: Scalar>: Copy + Send + Sync + 'static {
 }
 
 /// a ⊗ b of a semiring; may look at the position as well. Every binary [`operator!`] is one.
-#[diagnostic::on_unimplemented(message = "multiply `{Self}` does not take ({A}, {B})")]
+#[diagnostic::on_unimplemented(
+    message = "multiply `{Self}` does not take ({A}, {B})",
+    note = "`First`, `Second` and `Pair` take operands of any two types; others are converted by `.cast::<T>()?`"
+)]
 pub trait Multiply<A: Scalar, B: Scalar>: Copy + Send + Sync + 'static {
     /// The type of the product.
     type Out: Scalar;

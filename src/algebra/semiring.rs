@@ -199,7 +199,8 @@ impl<T: Scalar, M: Monoid<T>> Reduction<T> for M {
 #[diagnostic::on_unimplemented(
     message = "semiring `{Self}` does not fit scalars ({A}, {B})",
     label = "no multiply and monoid of `{Self}` for these scalars",
-    note = "relabel with `.over::<S>()`, convert with `.cast()`, or define one with `semiring!{{ … }}`"
+    note = "a graph's bools with values: `.over::<PlusSecond>()` where the values are on the right, `PlusFirst` on the left; bools alone: `LorLand`, `PlusPair`",
+    note = "relabel with `.over::<S>()`, convert with `.cast::<T>()?`, or define one with `semiring!{{ … }}`"
 )]
 pub trait Semiring<A: Scalar, B: Scalar>: Copy + Send + Sync + 'static {
     /// The type of products and sums.
@@ -395,6 +396,7 @@ impl<A: Scalar, B: Scalar, S: Semiring<B, A>> Multiply<A, B> for FlippedMultiply
         S::Multiply::multiply(b, a, At { i: at.j, k: at.k, j: at.i })
     }
 }
+#[diagnostic::do_not_recommend]
 impl<A: Scalar, B: Scalar, S: Semiring<B, A>> Semiring<A, B> for Flipped<S> {
     type Out = S::Out;
     type Add = S::Add;

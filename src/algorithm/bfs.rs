@@ -76,6 +76,7 @@ pub struct Bfs {
 /// assert_eq!(found.parents.unwrap().get(3)?, Some(1));
 /// # Ok(()) }
 /// ```
+#[doc(alias = "breadth_first_search")]
 pub fn bfs<T: Scalar, S>(graph: &Matrix<T, S>, source: u64, options: &BfsOptions) -> Result<Bfs> {
     let graph = graph.over();
     told("bfs", search(&graph, options.symmetric.then(|| graph.clone()), source, options))

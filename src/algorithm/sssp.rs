@@ -47,6 +47,7 @@ pub struct Sssp<T: Scalar> {
 /// assert_eq!(found.distances.entries()?, [(0, 0.0), (1, 3.0), (2, 1.0)]);
 /// # Ok(()) }
 /// ```
+#[doc(alias("shortest_paths", "dijkstra", "bellman_ford"))]
 pub fn sssp<T: Ordered, S>(weights: &Matrix<T, S>, source: u64, options: &SsspOptions) -> Result<Sssp<T>> {
     told("sssp", shortest(weights, source, options))
 }

@@ -89,6 +89,7 @@ pub struct TriangleCount {
 /// assert_eq!((found.triangles, found.edges), (1, 4));
 /// # Ok(()) }
 /// ```
+#[doc(alias("triangles", "tricount"))]
 pub fn triangle_count<T: Scalar, S>(graph: &Matrix<T, S>, options: &TriangleOptions) -> Result<TriangleCount> {
     told(OPERATION, count(graph, options))
 }

@@ -58,6 +58,7 @@ macro_rules! compared {
             /// assert!(!x.equals(&Vector::<i32>::new(2)?)?);
             /// # Ok(()) }
             /// ```
+            #[doc(alias = "isequal")]
             pub fn equals<R>(&self, other: &$name<T, R>) -> Result<bool> {
                 equal(&self.store, &other.store)
             }

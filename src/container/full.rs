@@ -1,5 +1,6 @@
-//! Matrices with an entry at every place, made of dense arrays and turned into them: nobody lists their positions until they are asked for.
-use super::Matrix;
+//! Matrices and vectors with an entry at every place, made of dense arrays and turned into them: nobody lists the positions of matrices until they
+//! are asked for.
+use super::{Matrix, Vector};
 use crate::algebra::Scalar;
 use crate::backend::Body;
 use crate::device::Device;
@@ -8,6 +9,7 @@ use crate::memory;
 use crate::storage::axis::Axis;
 use crate::storage::frame::{Cells, Form, Frame, slots};
 use crate::storage::held::{Held, Values};
+use crate::storage::pattern::Pattern;
 use crate::storage::store::Store;
 use std::sync::Arc;
 
@@ -17,6 +19,35 @@ fn everywhere<T: Scalar>((nrows, ncols): (u32, u32), values: Values<T>) -> Store
     let form = Form::Cells(Cells { nrows: m, ncols: n, words: None });
     let body = Body::Held(Held::new(Arc::new(Frame::new(form, m * n)), values));
     Store { rows: Axis::Full(nrows), cols: Axis::Full(ncols), body, device: Device::Cpu }
+}
+
+/// A value for every place, row by row: moved where all have one and nobody shares them.
+fn values_everywhere<T: Scalar>(operation: &'static str, a: Store<T>, absent: T) -> Result<Vec<T>> {
+    let (nrows, ncols) = a.shape();
+    let size = |n: u64| usize::try_from(n).unwrap_or(usize::MAX);
+    // On a device that is not the host's, positions of what is full are nothing to be sent.
+    let host = match a.device {
+        Device::Cuda(_) => a.to(Device::Cpu)?.to_host(),
+        _ => a.to_host(),
+    };
+    let host = host.map_err(|e| e.in_operation(operation))?;
+    let (rows, cols) = (a.rows.clone(), a.cols.clone());
+    // Nobody else but a clone holds the values now.
+    drop(a);
+    if u128::from(nrows) * u128::from(ncols) == host.values.len() as u128 {
+        return match Arc::try_unwrap(host.values) {
+            Ok(values) => Ok(values.into_vec()),
+            Err(shared) => memory::copied(operation, &shared),
+        };
+    }
+    let n = slots(operation, Device::Cpu, size(nrows), size(ncols), size_of::<T>())?;
+    let mut all = memory::filled(operation, n, absent)?;
+    for place in 0..host.pattern.nrows {
+        let first = size(rows.id(place)) * size(ncols);
+        let (columns, values) = host.row(place);
+        columns.iter().zip(values).for_each(|(j, value)| all[first + size(cols.id(*j as usize))] = *value);
+    }
+    Ok(all)
 }
 
 impl<T: Scalar, S> Matrix<T, S> {
@@ -32,6 +63,7 @@ impl<T: Scalar, S> Matrix<T, S> {
     /// assert_eq!(x.entries()?, [(0, 0, 0.5), (0, 1, 0.5), (1, 0, 0.5), (1, 1, 0.5)]);
     /// # Ok(()) }
     /// ```
+    #[doc(alias("ones", "fill"))]
     pub fn full(nrows: u64, ncols: u64, value: T) -> Result<Self> {
         let operation = "full";
         let dimension = |what, n: u64| {
@@ -57,6 +89,7 @@ impl<T: Scalar, S> Matrix<T, S> {
     /// assert_eq!(x.into_full(0.0)?, [1.0, 2.0, 3.0, 4.0, 5.0, 6.0]);
     /// # Ok(()) }
     /// ```
+    #[doc(alias = "from_dense")]
     pub fn from_full(nrows: u32, ncols: u32, values: Vec<T>) -> Result<Self> {
         let operation = "from_full";
         if values.len() as u128 != u128::from(nrows) * u128::from(ncols) {
@@ -68,6 +101,22 @@ impl<T: Scalar, S> Matrix<T, S> {
             return Self::new(nrows.into(), ncols.into());
         }
         Ok(Self::of(everywhere((nrows, ncols), values.into())))
+    }
+    /// v = the values A(i, j) for every place, at i · ncols + j, `absent` where there is no entry; A stays. O(m n), the values are copied:
+    /// [`into_full`](Self::into_full) moves those of a full matrix.
+    ///
+    /// # Errors
+    /// `OutOfMemory` with the bytes needed; on CUDA `Driver`.
+    /// ```
+    /// use oplus::prelude::*;
+    /// # fn main() -> oplus::Result<()> {
+    /// let a: Matrix<i32> = Matrix::build(2, 2, &[(0, 1, 5)])?;
+    /// assert_eq!((a.to_full(-1)?, a.nvals()), (vec![-1, 5, -1, -1], 1));
+    /// # Ok(()) }
+    /// ```
+    #[doc(alias("toarray", "todense", "to_dense"))]
+    pub fn to_full(&self, absent: T) -> Result<Vec<T>> {
+        values_everywhere("to_full", self.store.clone(), absent)
     }
     /// v = the values A(i, j) for every place, at i · ncols + j, `absent` where there is no entry; a full matrix' values are moved where nobody shares
     /// them. O(m n).
@@ -81,32 +130,69 @@ impl<T: Scalar, S> Matrix<T, S> {
     /// assert_eq!(a.into_full(-1)?, [-1, 5, -1, -1]);
     /// # Ok(()) }
     /// ```
+    #[doc(alias("toarray", "todense", "to_dense"))]
     pub fn into_full(self, absent: T) -> Result<Vec<T>> {
-        let operation = "into_full";
-        let (nrows, ncols) = self.shape();
-        let size = |n: u64| usize::try_from(n).unwrap_or(usize::MAX);
-        // On a device that is not the host's, positions of what is full are nothing to be sent.
-        let host = match self.store.device {
-            Device::Cuda(_) => self.store.to(Device::Cpu)?.to_host(),
-            _ => self.store.to_host(),
-        };
-        let host = host.map_err(|e| e.in_operation(operation))?;
-        let (rows, cols) = (self.store.rows.clone(), self.store.cols.clone());
-        // Nobody else but a clone holds the values now.
-        drop(self);
-        if u128::from(nrows) * u128::from(ncols) == host.values.len() as u128 {
-            return match Arc::try_unwrap(host.values) {
-                Ok(values) => Ok(values.into_vec()),
-                Err(shared) => memory::copied(operation, &shared),
-            };
-        }
-        let n = slots(operation, Device::Cpu, size(nrows), size(ncols), size_of::<T>())?;
-        let mut all = memory::filled(operation, n, absent)?;
-        for place in 0..host.pattern.nrows {
-            let first = size(rows.id(place)) * size(ncols);
-            let (columns, values) = host.row(place);
-            columns.iter().zip(values).for_each(|(j, value)| all[first + size(cols.id(*j as usize))] = *value);
-        }
-        Ok(all)
+        values_everywhere("into_full", self.store, absent)
+    }
+}
+
+impl<T: Scalar, S> Vector<T, S> {
+    /// x(i) = `values[i]`: an entry at every index; the values are moved, the indices made. O(n).
+    ///
+    /// # Errors
+    /// `IndexOverflow` from 2³² on; `OutOfMemory`.
+    /// ```
+    /// use oplus::prelude::*;
+    /// # fn main() -> oplus::Result<()> {
+    /// let x: Vector<f64> = Vector::from_full(vec![1.0, 2.0])?;
+    /// assert_eq!(x.entries()?, [(0, 1.0), (1, 2.0)]);
+    /// assert_eq!(x.into_full(0.0)?, [1.0, 2.0]);
+    /// # Ok(()) }
+    /// ```
+    #[doc(alias = "from_dense")]
+    pub fn from_full(values: Vec<T>) -> Result<Self> {
+        let operation = "from_full";
+        let n = u32::try_from(values.len()).map_err(|_| Error::IndexOverflow {
+            operation,
+            what: "the length of a full vector",
+            value: values.len() as u128,
+            limit: u32::MAX as u128,
+        })?;
+        let mut indices = memory::with_capacity(operation, values.len())?;
+        indices.extend(0..n);
+        let pattern = Pattern::new(1, n as usize, vec![0, n.into()], indices);
+        Ok(Self::of(Store::host(Axis::Full(1), Axis::Full(n), pattern, values, Device::Cpu)))
+    }
+    /// v = the values x(i) for every index, `absent` where there is no entry; x stays. O(n), the values are copied:
+    /// [`into_full`](Self::into_full) moves those of a full vector.
+    ///
+    /// # Errors
+    /// `OutOfMemory`; on CUDA `Driver`.
+    /// ```
+    /// use oplus::prelude::*;
+    /// # fn main() -> oplus::Result<()> {
+    /// let x: Vector<i32> = Vector::build(3, &[(1, 5)])?;
+    /// assert_eq!((x.to_full(0)?, x.nvals()), (vec![0, 5, 0], 1));
+    /// # Ok(()) }
+    /// ```
+    #[doc(alias("toarray", "todense", "to_dense"))]
+    pub fn to_full(&self, absent: T) -> Result<Vec<T>> {
+        values_everywhere("to_full", self.store.clone(), absent)
+    }
+    /// v = the values x(i) for every index, `absent` where there is no entry; a full vector's values are moved where nobody shares
+    /// them. O(n).
+    ///
+    /// # Errors
+    /// `OutOfMemory`; on CUDA `Driver`.
+    /// ```
+    /// use oplus::prelude::*;
+    /// # fn main() -> oplus::Result<()> {
+    /// let x: Vector<i32> = Vector::build(3, &[(1, 5)])?;
+    /// assert_eq!(x.into_full(0)?, [0, 5, 0]);
+    /// # Ok(()) }
+    /// ```
+    #[doc(alias("toarray", "todense", "to_dense"))]
+    pub fn into_full(self, absent: T) -> Result<Vec<T>> {
+        values_everywhere("into_full", self.store, absent)
     }
 }

@@ -75,6 +75,7 @@ impl<T: Arithmetic, S> Matrix<T, S> {
     /// assert_eq!(identity.entries()?, [(0, 0, 1.0), (1, 1, 1.0)]);
     /// # Ok(()) }
     /// ```
+    #[doc(alias("eye", "speye"))]
     pub fn identity(n: u64) -> Result<Self> {
         let operation = "identity";
         let Ok(places) = u32::try_from(n) else {
@@ -105,6 +106,7 @@ impl<T: Scalar, S> Matrix<T, S> {
     /// assert_eq!((a.shape(), a.nvals()), ((2, 3), 0));
     /// # Ok(()) }
     /// ```
+    #[doc(alias("GrB_Matrix_clear", "GrB_Vector_clear"))]
     pub fn clear(&mut self) -> Result<()> {
         self.store = cleared(&self.store)?;
         Ok(())
@@ -124,6 +126,7 @@ impl<T: Scalar, S> Vector<T, S> {
     /// assert_eq!((x.len(), x.nvals()), (3, 0));
     /// # Ok(()) }
     /// ```
+    #[doc(alias("GrB_Matrix_clear", "GrB_Vector_clear"))]
     pub fn clear(&mut self) -> Result<()> {
         self.store = cleared(&self.store)?;
         Ok(())

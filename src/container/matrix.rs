@@ -23,6 +23,7 @@ impl<T: Scalar, S> Matrix<T, S> {
     /// assert_eq!((a.shape(), a.nvals()), ((1 << 40, 3), 0));
     /// # Ok(()) }
     /// ```
+    #[doc(alias("GrB_Matrix_new", "zeros"))]
     pub fn new(nrows: u64, ncols: u64) -> Result<Self> {
         Store::empty("new", nrows, ncols, Device::Cpu).map(Self::of)
     }
@@ -30,7 +31,7 @@ impl<T: Scalar, S> Matrix<T, S> {
     /// where the matrix is hypersparse.
     ///
     /// # Errors
-    /// `IndexOutOfBounds`, `DuplicateEntry` (see [`build_with`](Self::build_with)), `OutOfMemory`.
+    /// `IndexOutOfBounds`, `DuplicateEntry` (see [`build_with`](Self::build_with), of a [`Coo::from_entries`]), `OutOfMemory`.
     /// ```
     /// use oplus::prelude::*;
     /// # fn main() -> oplus::Result<()> {
@@ -40,6 +41,7 @@ impl<T: Scalar, S> Matrix<T, S> {
     /// assert!(matches!(twice, Err(Error::DuplicateEntry { row: 1, column: 0, position: 1, .. })));
     /// # Ok(()) }
     /// ```
+    #[doc(alias("GrB_Matrix_build", "from_triplets"))]
     pub fn build(nrows: u64, ncols: u64, entries: &[(u64, u64, T)]) -> Result<Self> {
         let coo = split(nrows, ncols, entries)?;
         Self::from_coo(&coo)
@@ -51,31 +53,32 @@ impl<T: Scalar, S> Matrix<T, S> {
     /// ```
     /// use oplus::prelude::*;
     /// # fn main() -> oplus::Result<()> {
-    /// let mut coo = Coo::new(2, 2);
-    /// [(1, 0, 5), (0, 1, 3)].iter().for_each(|(i, j, v)| coo.push(*i, *j, *v));
+    /// let coo = Coo::from_entries(2, 2, [(1, 0, 5), (0, 1, 3)])?;
     /// assert_eq!(Matrix::<i32>::from_coo(&coo)?.entries()?, [(0, 1, 3), (1, 0, 5)]);
     /// # Ok(()) }
     /// ```
+    #[doc(alias = "coo_matrix")]
     pub fn from_coo(coo: &Coo<T>) -> Result<Self> {
         let arrays = (&coo.rows[..], &coo.columns[..], &coo.values[..]);
         built::<T, First>("build", axes_of(coo), arrays, true, Device::Cpu)
             .and_then(|store| iso_where_equal(store).map(Self::of))
     }
     /// A(i, j) = v₁ ⊕ v₂ ⊕ …, the values of the triplets of one position folded by `fold` = ⊕ in input order. It need not be commutative:
-    /// [`First`], `Second`, `Minus` and floating sums have one result. As [`build`](Self::build), O(m + e log e) at most.
+    /// [`First`], `Second`, `Minus` and floating sums have one result. Triplets of a slice or an iterator are [`Coo::from_entries`].
+    /// As [`build`](Self::build), O(m + e log e) at most.
     ///
     /// # Errors
     /// `IndexOutOfBounds`, `OutOfMemory`; `InvalidValue` where the lists differ in length.
     /// ```
     /// use oplus::prelude::*;
     /// # fn main() -> oplus::Result<()> {
-    /// let mut coo = Coo::new(2, 2);
-    /// [(0, 1, 5), (1, 0, 1), (0, 1, 3)].iter().for_each(|(i, j, v)| coo.push(*i, *j, *v));
+    /// let coo = Coo::from_entries(2, 2, [(0, 1, 5), (1, 0, 1), (0, 1, 3)])?;
     /// let a: Matrix<i32> = Matrix::build_with(&coo, Minus)?;
     /// assert_eq!(a.entries()?, [(0, 1, 2), (1, 0, 1)]);
     /// assert!(Matrix::<i32>::from_coo(&coo).is_err());
     /// # Ok(()) }
     /// ```
+    #[doc(alias("GrB_Matrix_build", "from_triplets"))]
     pub fn build_with<F: BinaryOp<T, T, Out = T>>(coo: &Coo<T>, _fold: F) -> Result<Self> {
         let arrays = (&coo.rows[..], &coo.columns[..], &coo.values[..]);
         built::<T, F>("build", axes_of(coo), arrays, false, Device::Cpu)
@@ -89,8 +92,7 @@ impl<T: Scalar, S> Matrix<T, S> {
     /// ```
     /// use oplus::prelude::*;
     /// # fn main() -> oplus::Result<()> {
-    /// let mut coo = Coo::new(2, 2);
-    /// (0..3).for_each(|e| coo.push(0, e % 2, 0.5));
+    /// let coo = Coo::from_entries(2, 2, (0..3).map(|e| (0, e % 2, 0.5)))?;
     /// let a: Matrix<f64> = Matrix::build_on(&coo, Plus, &Device::best())?;
     /// assert_eq!(a.entries()?, [(0, 0, 1.0), (0, 1, 0.5)]);
     /// # Ok(()) }
@@ -132,6 +134,7 @@ impl<T: Scalar, S> Matrix<T, S> {
     /// assert_eq!(a.entries()?, [(0, 0, 1.0), (0, 2, 2.0), (1, 1, 3.0)]);
     /// # Ok(()) }
     /// ```
+    #[doc(alias("csr_matrix", "GrB_Matrix_import"))]
     pub fn from_csr(nrows: u32, ncols: u32, offsets: Vec<u64>, indices: Vec<u32>, values: Vec<T>) -> Result<Self> {
         let pattern = Pattern::new(nrows as usize, ncols as usize, offsets, indices);
         pattern.validate("from_csr", values.len())?;
@@ -143,10 +146,12 @@ impl<T: Scalar, S> Matrix<T, S> {
         self.store.shape()
     }
     /// Number of rows.
+    #[doc(alias = "GrB_Matrix_nrows")]
     pub fn nrows(&self) -> u64 {
         self.store.rows.n()
     }
     /// Number of columns.
+    #[doc(alias = "GrB_Matrix_ncols")]
     pub fn ncols(&self) -> u64 {
         self.store.cols.n()
     }
@@ -161,6 +166,7 @@ impl<T: Scalar, S> Matrix<T, S> {
     /// assert_eq!(a.entries()?, [(0, 1, 0), (1, 0, 5)]);
     /// # Ok(()) }
     /// ```
+    #[doc(alias("GrB_Matrix_extractTuples", "find", "triplets"))]
     pub fn entries(&self) -> Result<Vec<(u64, u64, T)>> {
         entries(&self.store)
     }
@@ -176,6 +182,7 @@ impl<T: Scalar, S> Matrix<T, S> {
     /// assert_eq!((coo.rows, coo.columns, coo.values), (vec![0, 1], vec![1, 0], vec![3, 5]));
     /// # Ok(()) }
     /// ```
+    #[doc(alias("GrB_Matrix_extractTuples", "tocoo"))]
     pub fn to_coo(&self) -> Result<Coo<T>> {
         let host = self.store.to_host().map_err(|e| e.in_operation("to_coo"))?;
         let mut coo = Coo::new(self.nrows(), self.ncols());
@@ -202,6 +209,7 @@ impl<T: Scalar, S> Matrix<T, S> {
     /// assert!(matches!(a.get(2, 0), Err(Error::IndexOutOfBounds { index: 2, bound: 2, .. })));
     /// # Ok(()) }
     /// ```
+    #[doc(alias = "GrB_Matrix_extractElement")]
     pub fn get(&self, row: u64, column: u64) -> Result<Option<T>> {
         element(&self.store, row, column)
     }

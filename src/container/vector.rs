@@ -3,6 +3,7 @@ use super::{Vector, built, element, entries};
 use crate::algebra::{BinaryOp, First, Scalar};
 use crate::device::Device;
 use crate::error::{Error, Result};
+use crate::format::filled;
 use crate::storage::{
     axis::Axis,
     pattern::Pattern,
@@ -21,6 +22,7 @@ impl<T: Scalar, S> Vector<T, S> {
     /// assert_eq!((x.len(), x.nvals()), (1 << 40, 0));
     /// # Ok(()) }
     /// ```
+    #[doc(alias("GrB_Vector_new", "zeros"))]
     pub fn new(n: u64) -> Result<Self> {
         Store::empty("new", 1, n, Device::Cpu).map(Self::of)
     }
@@ -38,6 +40,7 @@ impl<T: Scalar, S> Vector<T, S> {
     /// assert!(Vector::<f64>::build(3, &[(3, 1.0)]).is_err());
     /// # Ok(()) }
     /// ```
+    #[doc(alias = "GrB_Vector_build")]
     pub fn build(n: u64, entries: &[(u64, T)]) -> Result<Self> {
         let (rows, indices, values) = split_vector(entries)?;
         let made = built::<T, First>("build", axes_for((1, n), 0), (&rows, &indices, &values), true, Device::Cpu);
@@ -54,6 +57,7 @@ impl<T: Scalar, S> Vector<T, S> {
     /// assert_eq!(x.entries()?, [(0, 1), (2, 2)]);
     /// # Ok(()) }
     /// ```
+    #[doc(alias = "GrB_Vector_build")]
     pub fn build_with<F: BinaryOp<T, T, Out = T>>(n: u64, entries: &[(u64, T)], fold: F) -> Result<Self> {
         Self::build_on(n, entries, fold, &Device::Cpu)
     }
@@ -81,6 +85,24 @@ impl<T: Scalar, S> Vector<T, S> {
         let made = built::<T, F>("build", axes_for((1, n), 0), (&rows, &indices, &values), false, *device);
         made.map(Self::of).map_err(Error::of_elements)
     }
+    /// x(i) = value at each of these indices, given in any order and counted once: it is stored once. O(e log e) in the worst case.
+    ///
+    /// # Errors
+    /// `IndexOutOfBounds`, `OutOfMemory`.
+    /// ```
+    /// use oplus::prelude::*;
+    /// # fn main() -> oplus::Result<()> {
+    /// let sources: Vector<bool> = Vector::from_pattern(5, &[4, 0, 4], true)?;
+    /// assert!(sources.is_iso());
+    /// assert_eq!(sources.entries()?, [(0, true), (4, true)]);
+    /// # Ok(()) }
+    /// ```
+    pub fn from_pattern(n: u64, indices: &[u64], value: T) -> Result<Self> {
+        let rows = crate::memory::zeroed("build", indices.len())?;
+        let marks = crate::memory::zeroed("build", indices.len())?;
+        let marks = built::<u8, First>("build", axes_for((1, n), 0), (&rows, indices, &marks), false, Device::Cpu);
+        filled(&marks.map_err(Error::of_elements)?, value).map(Self::of)
+    }
     /// x(i) = value at every index i < n. O(n).
     ///
     /// # Errors
@@ -104,6 +126,7 @@ impl<T: Scalar, S> Vector<T, S> {
         Ok(Self::of(Store::host(Axis::Full(1), Axis::Full(places), pattern, values, Device::Cpu)))
     }
     /// Its length, entries or not.
+    #[doc(alias("GrB_Vector_size", "size"))]
     pub fn len(&self) -> u64 {
         self.store.cols.n()
     }
@@ -122,6 +145,7 @@ impl<T: Scalar, S> Vector<T, S> {
     /// assert_eq!(x.entries()?, [(0, 0), (2, 5)]);
     /// # Ok(()) }
     /// ```
+    #[doc(alias("GrB_Vector_extractTuples", "find"))]
     pub fn entries(&self) -> Result<Vec<(u64, T)>> {
         Ok(entries(&self.store)?.into_iter().map(|(_, j, v)| (j, v)).collect())
     }
@@ -136,6 +160,7 @@ impl<T: Scalar, S> Vector<T, S> {
     /// assert_eq!((x.get(2)?, x.get(0)?, x.get(3).is_err()), (Some(5), None, true));
     /// # Ok(()) }
     /// ```
+    #[doc(alias = "GrB_Vector_extractElement")]
     pub fn get(&self, index: u64) -> Result<Option<T>> {
         element(&self.store, 0, index).map_err(Error::of_elements)
     }

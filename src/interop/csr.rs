@@ -220,6 +220,7 @@ impl<T: Scalar, S> Matrix<T, S> {
     ///
     /// # Errors
     /// `OutOfMemory`; on CUDA `Driver`.
+    #[doc(alias("GrB_Matrix_export", "tocsr"))]
     pub fn into_csr_parts(self) -> Result<CsrParts<T>> {
         parts("into_csr_parts", self.store)
     }
@@ -265,47 +266,5 @@ impl<T: Scalar, S> Vector<T, S> {
     /// `OutOfMemory`; on CUDA `Driver`.
     pub fn csr_parts(&self) -> Result<CsrView<T>> {
         CsrView::of(&self.store)
-    }
-    /// An entry at every index; the values are moved, the indices made. O(n).
-    ///
-    /// # Errors
-    /// `IndexOverflow` from 2³² on; `OutOfMemory`.
-    /// ```
-    /// use oplus::prelude::*;
-    /// # fn main() -> oplus::Result<()> {
-    /// let x: Vector<f64> = Vector::from_full(vec![1.0, 2.0])?;
-    /// assert_eq!(x.entries()?, [(0, 1.0), (1, 2.0)]);
-    /// assert_eq!(x.into_full(0.0)?, [1.0, 2.0]);
-    /// # Ok(()) }
-    /// ```
-    pub fn from_full(values: Vec<T>) -> Result<Self> {
-        let operation = "from_full";
-        let n = u32::try_from(values.len()).map_err(|_| Error::IndexOverflow {
-            operation,
-            what: "the length of a full vector",
-            value: values.len() as u128,
-            limit: u32::MAX as u128,
-        })?;
-        let mut indices = memory::with_capacity(operation, values.len())?;
-        indices.extend(0..n);
-        Self::from_parts(VectorParts { len: n as u64, ids: None, indices, values })
-    }
-    /// A value for every index, `absent` where there is no entry; a full vector's values are moved where nobody shares
-    /// them. O(n).
-    ///
-    /// # Errors
-    /// `OutOfMemory`; on CUDA `Driver`.
-    pub fn into_full(self, absent: T) -> Result<Vec<T>> {
-        let operation = "into_full";
-        let parts = parts(operation, self.store)?;
-        if parts.values.len() as u64 == parts.ncols {
-            return Ok(parts.values);
-        }
-        let mut all = memory::filled(operation, usize::try_from(parts.ncols).unwrap_or(usize::MAX), absent)?;
-        for (j, value) in parts.indices.iter().zip(parts.values) {
-            let index = parts.column_ids.as_ref().map_or(*j as usize, |ids| ids[*j as usize] as usize);
-            all[index] = value;
-        }
-        Ok(all)
     }
 }

@@ -50,6 +50,7 @@ impl<T: FromMatrixMarket, S> Matrix<T, S> {
     /// roads.write("roads.oplus")?;
     /// # Ok(()) }
     /// ```
+    #[doc(alias("mmread", "load"))]
     pub fn read(path: impl AsRef<Path>) -> Result<Self> {
         let path = path.as_ref();
         let kind = kind(path);
@@ -76,6 +77,7 @@ impl<T: ToMatrixMarket, S> Matrix<T, S> {
     ///
     /// # Errors
     /// `Io`, `OutOfMemory`, `NotSupported`; on CUDA `Driver`.
+    #[doc(alias("mmwrite", "save"))]
     pub fn write(&self, path: impl AsRef<Path>) -> Result<()> {
         let path = path.as_ref();
         match kind(path) {
@@ -106,6 +108,7 @@ impl<T: FromMatrixMarket, S> Vector<T, S> {
     /// b.write("b.oplus")?;
     /// # Ok(()) }
     /// ```
+    #[doc(alias("mmread", "load"))]
     pub fn read(path: impl AsRef<Path>) -> Result<Self> {
         let path = path.as_ref();
         let coo = match kind(path) {
@@ -129,6 +132,7 @@ impl<T: ToMatrixMarket, S> Vector<T, S> {
     ///
     /// # Errors
     /// `Io`, `OutOfMemory`, `NotSupported`; on CUDA `Driver`.
+    #[doc(alias("mmwrite", "save"))]
     pub fn write(&self, path: impl AsRef<Path>) -> Result<()> {
         let path = path.as_ref();
         match kind(path) {

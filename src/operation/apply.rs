@@ -27,6 +27,7 @@ type Applied<X, C> = Operation<OfOne<ScalarOf<X>, Like<X, C>>>;
 /// assert_eq!(apply_index(&x, RowIndex, 1).eval()?.entries()?, [(7, 1)]);
 /// # Ok(()) }
 /// ```
+#[doc(alias("GrB_apply", "GrB_Matrix_apply_IndexOp"))]
 pub fn apply_index<X: Operand, Y: Scalar, F: IndexUnaryOp<ScalarOf<X>, Y>>(
     a: &X,
     _op: F,
@@ -65,6 +66,7 @@ pub(super) fn mapping<A: Scalar, Y: Scalar, F: IndexUnaryOp<A, Y>>(thunk: Y) -> 
 /// assert_eq!(apply(&x, Negate).eval()?.entries()?, [(1, -7)]);
 /// # Ok(()) }
 /// ```
+#[doc(alias("GrB_apply", "map"))]
 pub fn apply<X: Operand, F: UnaryOp<ScalarOf<X>>>(a: &X, _op: F) -> Applied<X, F::Out> {
     apply_index::<X, ScalarOf<X>, OfValue<F>>(a, OfValue::new(), <ScalarOf<X>>::zeroed())
 }
@@ -82,6 +84,7 @@ pub fn apply<X: Operand, F: UnaryOp<ScalarOf<X>>>(a: &X, _op: F) -> Applied<X, F
 /// assert_eq!(apply_first(1.0, Div, &x).eval()?.entries()?, [(0, 0.25)]);
 /// # Ok(()) }
 /// ```
+#[doc(alias("GrB_apply", "GrB_Matrix_apply_BinaryOp1st"))]
 pub fn apply_first<X: Operand, Y: Scalar, F: BinaryOp<Y, ScalarOf<X>>>(value: Y, _op: F, a: &X) -> Applied<X, F::Out> {
     apply_index::<X, Y, BindFirst<F>>(a, BindFirst::new(), value)
 }
@@ -99,6 +102,7 @@ pub fn apply_first<X: Operand, Y: Scalar, F: BinaryOp<Y, ScalarOf<X>>>(value: Y,
 /// assert_eq!(apply_second(&x, Div, 2.0).eval()?.entries()?, [(0, 2.0)]);
 /// # Ok(()) }
 /// ```
+#[doc(alias("GrB_apply", "GrB_Matrix_apply_BinaryOp2nd"))]
 pub fn apply_second<X: Operand, Y: Scalar, F: BinaryOp<ScalarOf<X>, Y>>(a: &X, _op: F, value: Y) -> Applied<X, F::Out> {
     apply_index::<X, Y, BindSecond<F>>(a, BindSecond::new(), value)
 }

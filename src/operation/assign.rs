@@ -22,6 +22,7 @@ use crate::container::{Container, Matrix, OfMatrices, OfVectors};
 /// assert_eq!(c.entries()?, [(0, 0, 1), (1, 0, 7), (1, 1, 2), (2, 2, 8)]);
 /// # Ok(()) }
 /// ```
+#[doc(alias = "GrB_assign")]
 pub fn assign<T: Scalar, S>(
     a: &impl Operand<Container = Matrix<T, S>>,
     rows: impl Into<Indices>,
@@ -45,6 +46,7 @@ pub fn assign<T: Scalar, S>(
 /// assert_eq!(w.entries()?, [(0, 1), (1, 7), (3, 3)]);
 /// # Ok(()) }
 /// ```
+#[doc(alias = "GrB_assign")]
 pub fn assign_vector<X>(u: &X, indices: impl Into<Indices>) -> Assignment<ScalarOf<X>, OfVectors>
 where
     X: Operand<Container: Container<Kind = OfVectors>>,
@@ -70,6 +72,7 @@ where
 /// assert_eq!(c.entries()?, [(0, 0, 1), (1, 0, 2), (1, 2, 7)]);
 /// # Ok(()) }
 /// ```
+#[doc(alias = "GrB_Row_assign")]
 pub fn assign_row<X>(u: &X, row: u64, cols: impl Into<Indices>) -> Assignment<ScalarOf<X>, OfMatrices>
 where
     X: Operand<Container: Container<Kind = OfVectors>>,
@@ -95,6 +98,7 @@ where
 /// assert_eq!(c.entries()?, [(1, 0, 2), (1, 1, 7), (2, 1, 3)]);
 /// # Ok(()) }
 /// ```
+#[doc(alias = "GrB_Col_assign")]
 pub fn assign_column<X>(u: &X, rows: impl Into<Indices>, column: u64) -> Assignment<ScalarOf<X>, OfMatrices>
 where
     X: Operand<Container: Container<Kind = OfVectors>>,
@@ -121,6 +125,7 @@ where
 /// assert_eq!(c.entries()?, [(0, 0, 1), (0, 1, 9), (1, 1, 9)]);
 /// # Ok(()) }
 /// ```
+#[doc(alias("GrB_assign", "fill"))]
 pub fn assign_scalar<T: Scalar>(
     value: T,
     rows: impl Into<Indices>,
@@ -146,6 +151,7 @@ pub fn assign_scalar<T: Scalar>(
 /// assert_eq!(levels.entries()?, [(0, 0), (1, 1), (2, 1)]);
 /// # Ok(()) }
 /// ```
+#[doc(alias("GrB_assign", "fill"))]
 pub fn assign_scalar_vector<T: Scalar>(value: T, indices: impl Into<Indices>) -> Assignment<T, OfVectors> {
     let mut assignment =
         Assignment::new("assign_scalar_vector", Source::Value(Some(value)), (..).into(), indices.into());
@@ -210,6 +216,7 @@ pub fn assign_empty_vector<T: Scalar>(indices: impl Into<Indices>) -> Assignment
 /// assert_eq!(c.entries()?, [(0, 0, 1), (2, 1, 8)]);
 /// # Ok(()) }
 /// ```
+#[doc(alias = "GxB_subassign")]
 pub fn subassign<T: Scalar, S>(
     a: &impl Operand<Container = Matrix<T, S>>,
     rows: impl Into<Indices>,
@@ -233,6 +240,7 @@ pub fn subassign<T: Scalar, S>(
 /// assert_eq!(w.entries()?, [(0, 1), (3, 8)]);
 /// # Ok(()) }
 /// ```
+#[doc(alias = "GxB_subassign")]
 pub fn subassign_vector<X>(u: &X, indices: impl Into<Indices>) -> Assignment<ScalarOf<X>, OfVectors>
 where
     X: Operand<Container: Container<Kind = OfVectors>>,
@@ -255,6 +263,7 @@ where
 /// assert_eq!(c.entries()?, [(0, 0, 1), (1, 0, 2), (1, 2, 8)]);
 /// # Ok(()) }
 /// ```
+#[doc(alias = "GxB_Row_subassign")]
 pub fn subassign_row<X>(u: &X, row: u64, cols: impl Into<Indices>) -> Assignment<ScalarOf<X>, OfMatrices>
 where
     X: Operand<Container: Container<Kind = OfVectors>>,
@@ -277,6 +286,7 @@ where
 /// assert_eq!(c.entries()?, [(0, 1, 1), (2, 0, 3), (2, 1, 8)]);
 /// # Ok(()) }
 /// ```
+#[doc(alias = "GxB_Col_subassign")]
 pub fn subassign_column<X>(u: &X, rows: impl Into<Indices>, column: u64) -> Assignment<ScalarOf<X>, OfMatrices>
 where
     X: Operand<Container: Container<Kind = OfVectors>>,
@@ -300,6 +310,7 @@ where
 /// assert_eq!(c.entries()?, [(0, 0, 1), (1, 2, 9)]);
 /// # Ok(()) }
 /// ```
+#[doc(alias = "GxB_subassign")]
 pub fn subassign_scalar<T: Scalar>(
     value: T,
     rows: impl Into<Indices>,
@@ -324,6 +335,7 @@ pub fn subassign_scalar<T: Scalar>(
 /// assert_eq!(w.entries()?, [(0, 1), (3, 9)]);
 /// # Ok(()) }
 /// ```
+#[doc(alias = "GxB_subassign")]
 pub fn subassign_scalar_vector<T: Scalar>(value: T, indices: impl Into<Indices>) -> Assignment<T, OfVectors> {
     assign_scalar_vector(value, indices).sub("subassign_scalar_vector")
 }

@@ -18,6 +18,7 @@ use crate::error::Result;
 /// assert_eq!(cast::<u8, _>(&x)?.entries()?, [(0, 0), (2, 255)]);
 /// # Ok(()) }
 /// ```
+#[doc(alias("astype", "typecast"))]
 pub fn cast<U: Scalar, X: Operand>(a: &X) -> Result<Like<X, U>>
 where
     Cast<U>: UnaryOp<ScalarOf<X>, Out = U>,
@@ -37,6 +38,7 @@ impl<T: Scalar, S> Matrix<T, S> {
     /// assert_eq!(a.cast::<bool>()?.entries()?, [(0, 1, false), (1, 1, true)]);
     /// # Ok(()) }
     /// ```
+    #[doc(alias("astype", "typecast"))]
     pub fn cast<U: Scalar>(&self) -> Result<Matrix<U, S>>
     where
         Cast<U>: UnaryOp<T, Out = U>,
@@ -56,6 +58,7 @@ impl<T: Scalar, S> Vector<T, S> {
     /// assert_eq!(x.cast::<i8>()?.entries()?, [(0, -1), (2, 2)]);
     /// # Ok(()) }
     /// ```
+    #[doc(alias("astype", "typecast"))]
     pub fn cast<U: Scalar>(&self) -> Result<Vector<U, S>>
     where
         Cast<U>: UnaryOp<T, Out = U>,

@@ -48,6 +48,7 @@ impl<T, C> Clone for Diagonal<T, C> {
 /// assert_eq!(diag(&v, -1).eval()?.entries()?, [(1, 0, 3), (2, 1, 4)]);
 /// # Ok(()) }
 /// ```
+#[doc(alias("GrB_Matrix_diag", "diags"))]
 pub fn diag<T: Scalar, S>(v: &Vector<T, S>, k: i64) -> Operation<Diagonal<T, Matrix<T, S>>> {
     let core = On { a: v.parts().0.clone(), transposed: false, k, extract: false };
     Operation::new(Diagonal { core, target: PhantomData })
@@ -68,6 +69,7 @@ pub fn diag<T: Scalar, S>(v: &Vector<T, S>, k: i64) -> Operation<Diagonal<T, Mat
 /// assert_eq!((d.len(), d.entries()?), (2, vec![(0, 2), (1, 3)]));
 /// # Ok(()) }
 /// ```
+#[doc(alias("GxB_Vector_diag", "diagonal"))]
 pub fn diag_extract<T: Scalar, S>(
     a: &impl Operand<Container = Matrix<T, S>>,
     k: i64,
@@ -105,6 +107,7 @@ impl<T: Scalar, S, F> Operation<Diagonal<T, Vector<T, S>>, F> {
 /// assert_eq!(tril(&a, 0).eval()?.entries()?, [(0, 0, 1), (1, 0, 3)]);
 /// # Ok(()) }
 /// ```
+#[doc(alias("GrB_TRIL", "lower_triangle"))]
 pub fn tril<X>(a: &X, k: i64) -> Operation<OfOne<ScalarOf<X>, X::Container>>
 where
     X: Operand<Container: Container<Kind = OfMatrices>>,
@@ -125,6 +128,7 @@ where
 /// assert_eq!(triu(&a, 1).eval()?.entries()?, [(0, 1, 2)]);
 /// # Ok(()) }
 /// ```
+#[doc(alias("GrB_TRIU", "upper_triangle"))]
 pub fn triu<X>(a: &X, k: i64) -> Operation<OfOne<ScalarOf<X>, X::Container>>
 where
     X: Operand<Container: Container<Kind = OfMatrices>>,

@@ -26,6 +26,7 @@ use std::sync::Arc;
 /// assert_eq!(ewise_add(&x, &y, Minus).eval()?.entries()?, [(0, 1), (1, -1), (2, 4)]);
 /// # Ok(()) }
 /// ```
+#[doc(alias("GrB_eWiseAdd", "eWiseAdd", "elementwise", "union"))]
 pub fn ewise_add<X, Z, F>(a: &X, b: &Z, _op: F) -> Operation<OfTwo<ScalarOf<X>, ScalarOf<X>, X::Container>>
 where
     X: Operand,
@@ -75,6 +76,7 @@ fn united<T: Scalar, F: BinaryOp<T, T, Out = T>>(a: &Store<T>, b: &Store<T>) -> 
 /// assert_eq!(ewise_union(&x, 0, &y, 10, Minus).eval()?.entries()?, [(0, -9), (1, -1), (2, -4)]);
 /// # Ok(()) }
 /// ```
+#[doc(alias("GxB_eWiseUnion", "eWiseUnion"))]
 pub fn ewise_union<X, Z, F>(
     a: &X,
     alpha: ScalarOf<X>,
@@ -127,6 +129,7 @@ fn filled_up<A: Scalar, B: Scalar, F: BinaryOp<A, B>>(
 /// assert_eq!(ewise_mult(&x, &y, Times).eval()?.entries()?, [(1, 6)]);
 /// # Ok(()) }
 /// ```
+#[doc(alias("GrB_eWiseMult", "eWiseMult", "hadamard", "intersection"))]
 pub fn ewise_mult<X, Z, F>(a: &X, b: &Z, _op: F) -> Operation<OfTwo<ScalarOf<X>, ScalarOf<Z>, Like<X, F::Out>>>
 where
     X: Operand,

@@ -70,6 +70,7 @@ impl<T: Scalar, C> Extract<T, C> {
 /// assert_eq!(extract(&a, .., Indices::stride(2, -1, 3)).transpose_a().eval()?.entries()?, [(0, 1, 8), (1, 2, 7), (2, 0, 9)]);
 /// # Ok(()) }
 /// ```
+#[doc(alias("GrB_extract", "submatrix", "subgraph", "slice"))]
 pub fn extract<T: Scalar, S>(
     a: &impl Operand<Container = Matrix<T, S>>,
     rows: impl Into<Indices>,
@@ -92,6 +93,7 @@ pub fn extract<T: Scalar, S>(
 /// assert_eq!(extract_rows(&a, 1..).eval()?.entries()?, [(0, 0, 8)]);
 /// # Ok(()) }
 /// ```
+#[doc(alias("GrB_extract", "take"))]
 pub fn extract_rows<T: Scalar, S>(
     a: &impl Operand<Container = Matrix<T, S>>,
     rows: impl Into<Indices>,
@@ -112,6 +114,7 @@ pub fn extract_rows<T: Scalar, S>(
 /// assert_eq!(extract_vector(&u, [3, 0, 3]).eval()?.entries()?, [(0, 8), (2, 8)]);
 /// # Ok(()) }
 /// ```
+#[doc(alias("GrB_extract", "slice"))]
 pub fn extract_vector<X>(u: &X, indices: impl Into<Indices>) -> Operation<Extract<ScalarOf<X>, Like<X, ScalarOf<X>>>>
 where
     X: Operand<Container: Container<Kind = OfVectors>>,
@@ -134,6 +137,7 @@ where
 /// assert_eq!(extract_row(&a, 1, ..).eval()?.entries()?, [(0, 8), (2, 9)]);
 /// # Ok(()) }
 /// ```
+#[doc(alias("GrB_extract", "getrow"))]
 pub fn extract_row<T: Scalar, S>(
     a: &impl Operand<Container = Matrix<T, S>>,
     row: u64,
@@ -155,6 +159,7 @@ pub fn extract_row<T: Scalar, S>(
 /// assert_eq!(extract_column(&a, .., 1).eval()?.entries()?, [(0, 7), (2, 9)]);
 /// # Ok(()) }
 /// ```
+#[doc(alias("GrB_Col_extract", "getcol"))]
 pub fn extract_column<T: Scalar, S>(
     a: &impl Operand<Container = Matrix<T, S>>,
     rows: impl Into<Indices>,

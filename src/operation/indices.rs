@@ -9,8 +9,9 @@ use std::ops::{Range, RangeFrom, RangeFull, RangeInclusive, RangeTo, RangeToIncl
 use std::sync::Arc;
 
 /// Which rows, columns or elements extract and assign mean, and in which order: everything (`..`), a range (`2..5`,
-/// `2..=4`, `2..`, `..5`, `..=4`), [`Indices::stride`], a list (`[4, 0, 4]`, a slice, one of `usize` too, a `Vec`), or what a vector says
-/// ([`Indices::values`], [`Indices::positions`]). A
+/// `2..=4`, `2..`, `..5`, `..=4`), [`Indices::stride`], a list (`[4, 0, 4]`, a slice, a `Vec`, what an iterator gives), or what a vector says
+/// ([`Indices::values`], [`Indices::positions`]). Ranges and lists are of any type of integers; literals from 2³¹ on say theirs, `1u64 << 40`, as an
+/// empty list does, `[0; 0]`. A `Vec` of `u64` is not copied. A
 /// list may have an index more than once: extract repeats it, an assignment counts the last one.
 /// ```
 /// use oplus::prelude::*;
@@ -19,9 +20,12 @@ use std::sync::Arc;
 /// assert_eq!(extract_vector(&x, 1..6).eval()?.entries()?, [(1, 12), (4, 15)]);
 /// assert_eq!(extract_vector(&x, Indices::stride(5, -1, 6)).eval()?.entries()?, [(0, 15), (3, 12), (5, 10)]);
 /// assert_eq!(extract_vector(&x, [2, 2, 1]).eval()?.entries()?, [(0, 12), (1, 12)]);
+/// let even = (0..x.len()).filter(|i| i % 2 == 0).collect::<Indices>();
+/// assert_eq!(extract_vector(&x, even).eval()?.entries()?, [(0, 10), (1, 12)]);
 /// # Ok(()) }
 /// ```
 #[derive(Clone)]
+#[doc(alias = "GrB_ALL")]
 pub struct Indices(Result<Which>);
 
 /// As they were given; of a list how many there are and the first.
@@ -36,12 +40,6 @@ impl Debug for Indices {
             Err(e) => write!(f, "[{e}]"),
         }
     }
-}
-
-fn listed(indices: impl ExactSizeIterator<Item = u64>) -> Result<Which> {
-    let mut list = memory::with_capacity("indices", indices.len())?;
-    list.extend(indices);
-    Ok(Which::List(Arc::new(list)))
 }
 
 /// What [`Indices`] are, once they are known to be there.
@@ -80,7 +78,11 @@ impl Indices {
     /// # Ok(()) }
     /// ```
     pub fn values<S>(x: &Vector<u64, S>) -> Self {
-        Self(x.csr_parts().and_then(|list| listed(list.values().iter().copied())))
+        Self(
+            x.csr_parts()
+                .and_then(|list| collected(list.values().iter().copied()))
+                .map(|list| Which::List(Arc::new(list))),
+        )
     }
     /// I = the indices at which x has entries, `[i : x has an entry i]`, whatever its values: the rows of a frontier, say. O(nnz(x)), after a download
     /// from CUDA.
@@ -99,7 +101,7 @@ impl Indices {
     /// # Ok(()) }
     /// ```
     pub fn positions<T: Scalar, S>(x: &Vector<T, S>) -> Self {
-        Self(x.iter().and_then(|entries| listed(entries.map(|(i, _)| i))))
+        Self(x.iter().and_then(|entries| collected(entries.map(|(i, _)| i))).map(|list| Which::List(Arc::new(list))))
     }
     pub(crate) fn one(index: u64) -> Self {
         // The end of a dimension of 2⁶⁴ − 1 is below u64::MAX.
@@ -199,74 +201,116 @@ impl Chosen {
     }
 }
 
+/// An integer of any width that says where: what ranges and lists of [`Indices`] are made of. One below 0 is `InvalidValue` where it is used.
+#[diagnostic::on_unimplemented(message = "`{Self}` is no integer that counts rows, columns or elements")]
+pub trait IndexInteger: Copy + Debug + PartialOrd + TryInto<u64> + sealed::Sealed {
+    /// A list of them; moved where it is one of `u64`.
+    #[doc(hidden)]
+    fn list(list: Vec<Self>) -> Result<Vec<u64>> {
+        collected(list.into_iter())
+    }
+}
+mod sealed {
+    pub trait Sealed {}
+}
+macro_rules! index_integers { ($($t:ty)*) => {$(
+    impl sealed::Sealed for $t {}
+    impl IndexInteger for $t {}
+)*}}
+index_integers!(i8 i16 i32 i64 isize u8 u16 u32 usize);
+impl sealed::Sealed for u64 {}
+impl IndexInteger for u64 {
+    fn list(list: Vec<u64>) -> Result<Vec<u64>> {
+        Ok(list)
+    }
+}
+
+fn index<I: IndexInteger>(i: I) -> Result<u64> {
+    let below = |_| Error::InvalidValue { operation: "indices", reason: format!("index {i:?} is below 0") };
+    i.try_into().map_err(below)
+}
+
+fn collected<I: IndexInteger>(mut indices: impl Iterator<Item = I>) -> Result<Vec<u64>> {
+    let mut list = memory::with_capacity("indices", indices.size_hint().0)?;
+    while let Some(i) = indices.next() {
+        if list.len() == list.capacity() {
+            memory::reserve("indices", &mut list, 1 + indices.size_hint().0)?;
+        }
+        list.push(index(i)?);
+    }
+    Ok(list)
+}
+
 impl From<RangeFull> for Indices {
     fn from(_: RangeFull) -> Self {
         Self(Ok(Which::All))
     }
 }
-impl From<Range<u64>> for Indices {
-    fn from(range: Range<u64>) -> Self {
-        Self(Ok(Which::Range(range)))
+impl<I: IndexInteger> From<Range<I>> for Indices {
+    fn from(range: Range<I>) -> Self {
+        Self(index(range.start).and_then(|start| Ok(Which::Range(start..index(range.end)?))))
     }
 }
-impl From<RangeInclusive<u64>> for Indices {
-    fn from(range: RangeInclusive<u64>) -> Self {
+impl<I: IndexInteger> From<RangeInclusive<I>> for Indices {
+    fn from(range: RangeInclusive<I>) -> Self {
         let (empty, (start, last)) = (range.is_empty(), range.into_inner());
         // One that was stepped through is empty, whatever its ends say.
-        if empty && start <= last {
-            return Self(Ok(Which::Range(start..start)));
-        }
-        Self(Ok(match last.checked_add(1) {
-            Some(end) => Which::Range(start..end),
-            // No dimension has this index.
-            None => Which::Stride { start: last, step: 1, count: 1 },
+        let stepped = empty && start <= last;
+        Self(index(start).and_then(|start| {
+            Ok(match index(last)?.checked_add(1) {
+                _ if stepped => Which::Range(start..start),
+                Some(end) => Which::Range(start..end),
+                // No dimension has this index.
+                None => Which::Stride { start: u64::MAX, step: 1, count: 1 },
+            })
         }))
     }
 }
-impl From<RangeToInclusive<u64>> for Indices {
-    fn from(range: RangeToInclusive<u64>) -> Self {
-        (0..=range.end).into()
+impl<I: IndexInteger> From<RangeToInclusive<I>> for Indices {
+    fn from(range: RangeToInclusive<I>) -> Self {
+        index(range.end).map_or_else(|e| Self(Err(e)), |last| (0..=last).into())
     }
 }
-impl From<RangeTo<u64>> for Indices {
-    fn from(range: RangeTo<u64>) -> Self {
-        Self(Ok(Which::Range(0..range.end)))
+impl<I: IndexInteger> From<RangeTo<I>> for Indices {
+    fn from(range: RangeTo<I>) -> Self {
+        Self(index(range.end).map(|end| Which::Range(0..end)))
     }
 }
-impl From<RangeFrom<u64>> for Indices {
-    fn from(range: RangeFrom<u64>) -> Self {
-        Self(Ok(Which::From(range.start)))
+impl<I: IndexInteger> From<RangeFrom<I>> for Indices {
+    fn from(range: RangeFrom<I>) -> Self {
+        Self(index(range.start).map(Which::From))
     }
 }
-impl From<Vec<u64>> for Indices {
-    fn from(list: Vec<u64>) -> Self {
-        Self(Ok(Which::List(Arc::new(list))))
+/// A list of `u64` is moved, others are copied.
+impl<I: IndexInteger> From<Vec<I>> for Indices {
+    fn from(list: Vec<I>) -> Self {
+        Self(I::list(list).map(|list| Which::List(Arc::new(list))))
     }
 }
 /// The list is copied; that memory did not suffice is told where the indices are used.
-impl From<&[u64]> for Indices {
-    fn from(list: &[u64]) -> Self {
-        Self(memory::copied("indices", list).map(|list| Which::List(Arc::new(list))))
+impl<I: IndexInteger> From<&[I]> for Indices {
+    fn from(list: &[I]) -> Self {
+        list.iter().copied().collect()
     }
 }
-/// As a list of `u64`.
-impl From<&[usize]> for Indices {
-    fn from(list: &[usize]) -> Self {
-        Self(listed(list.iter().map(|i| *i as u64)))
-    }
-}
-impl From<&Vec<u64>> for Indices {
-    fn from(list: &Vec<u64>) -> Self {
+impl<I: IndexInteger> From<&Vec<I>> for Indices {
+    fn from(list: &Vec<I>) -> Self {
         list.as_slice().into()
     }
 }
-impl<const N: usize> From<&[u64; N]> for Indices {
-    fn from(list: &[u64; N]) -> Self {
+impl<I: IndexInteger, const N: usize> From<&[I; N]> for Indices {
+    fn from(list: &[I; N]) -> Self {
         list.as_slice().into()
     }
 }
-impl<const N: usize> From<[u64; N]> for Indices {
-    fn from(list: [u64; N]) -> Self {
+impl<I: IndexInteger, const N: usize> From<[I; N]> for Indices {
+    fn from(list: [I; N]) -> Self {
         list.as_slice().into()
+    }
+}
+/// A list of what an iterator gives; that memory did not suffice is told where the indices are used.
+impl<I: IndexInteger> FromIterator<I> for Indices {
+    fn from_iter<L: IntoIterator<Item = I>>(list: L) -> Self {
+        Self(collected(list.into_iter()).map(|list| Which::List(Arc::new(list))))
     }
 }

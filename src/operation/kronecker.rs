@@ -48,6 +48,7 @@ impl<A, B, F, S> Clone for Kronecker<A, B, F, S> {
 /// assert_eq!(c.entries()?, [(0, 1, 10), (0, 2, 14), (1, 1, 15), (1, 2, 21)]);
 /// # Ok(()) }
 /// ```
+#[doc(alias("GrB_kronecker", "kron"))]
 pub fn kronecker<A: Scalar, B: Scalar, S, R, F: BinaryOp<A, B>>(
     a: &impl Operand<Container = Matrix<A, S>>,
     b: &impl Operand<Container = Matrix<B, R>>,

@@ -84,7 +84,7 @@ pub use ewise::{ewise_add, ewise_mult, ewise_union};
 pub use explain::traced;
 pub use extract::{Extract, extract, extract_column, extract_row, extract_rows, extract_vector};
 pub use fused::Fused;
-pub use indices::Indices;
+pub use indices::{IndexInteger, Indices};
 pub use kronecker::{Kronecker, kronecker};
 pub use of_one::OfOne;
 pub(crate) use of_one::Run;
@@ -207,6 +207,7 @@ impl<K: Compute, F> Operation<K, F> {
     /// assert_eq!(c.entries()?, [(0, 1, 2), (1, 1, 3)]);
     /// # Ok(()) }
     /// ```
+    #[doc(alias = "GrB_Descriptor")]
     pub fn mask(mut self, mask: &impl AsMask) -> Self {
         self.mask = Some(mask.as_mask().given(K::Target::VECTOR));
         self
@@ -215,6 +216,7 @@ impl<K: Compute, F> Operation<K, F> {
 
 impl<K, F> Operation<K, F> {
     /// Entries that the mask does not admit are deleted; without a mask it means nothing. O(1).
+    #[doc(alias = "GrB_REPLACE")]
     pub fn replace(mut self) -> Self {
         self.replace = true;
         self
@@ -229,6 +231,7 @@ impl<K, F> Operation<K, F> {
     /// assert_eq!(w.entries()?, [(0, 1), (1, 8), (2, 20)]);
     /// # Ok(()) }
     /// ```
+    #[doc(alias = "accum")]
     pub fn accumulate<G>(self, _op: G) -> Operation<K, With<G>> {
         Operation { kernel: self.kernel, mask: self.mask, replace: self.replace, accumulate: PhantomData }
     }

@@ -34,6 +34,7 @@ impl<T, S> Clone for Transposed<T, S> {
 
 impl<T, S> Matrix<T, S> {
     /// The transpose as a view, for operations to read. O(1).
+    #[doc(alias("transpose", "GrB_DESC_T0"))]
     pub fn transposed(&self) -> Transposed<T, S> {
         Transposed(self.clone())
     }
@@ -41,6 +42,7 @@ impl<T, S> Matrix<T, S> {
 
 impl<T: Scalar, S> Transposed<T, S> {
     /// The matrix of which this is the transpose.
+    #[doc(alias("transpose", "GrB_DESC_T0"))]
     pub fn transposed(&self) -> Matrix<T, S> {
         self.0.clone()
     }
@@ -49,6 +51,7 @@ impl<T: Scalar, S> Transposed<T, S> {
         shape_of(&self.0.store, true)
     }
     /// Number of entries stored.
+    #[doc(alias = "nnz")]
     pub fn nvals(&self) -> u64 {
         self.0.nvals()
     }

@@ -37,6 +37,10 @@ impl<A, B, C: Container, S> Clone for Product<A, B, C, S> {
 /// Both operands carry the same semiring: a disagreement is a compile error. Cancellation keeps an explicit zero;
 /// no product means no entry. Floating sums run in the order of k on the host. O(products).
 ///
+/// Named semirings multiply values of one type. Where the entries of one operand only say where they are, as a graph's `bool`s, the label is
+/// [`PlusSecond`](crate::algebra::PlusSecond) or [`PlusFirst`](crate::algebra::PlusFirst), of which the other one's values count; else
+/// [`cast`](Matrix::cast) converts an operand.
+///
 /// A is m × k, B k × n, T m × n. GraphBLAS C API 2.1, GrB_mxm; Gustavson, *Two fast algorithms for sparse matrices*, 1978,
 /// 10.1145/355791.355796. On CUDA rows of many products whose columns lie apart are summed in no fixed order: floating values may
 /// differ in the last bits from run to run, unless [`reproducible`](Operation::reproducible) is asked for; [`Strategy`] says more.
@@ -53,6 +57,7 @@ impl<A, B, C: Container, S> Clone for Product<A, B, C, S> {
 /// assert_eq!(paths.get(0, 0)?, Some(4.0));
 /// # Ok(()) }
 /// ```
+#[doc(alias("GrB_mxm", "matmul", "spgemm", "dot", "multiply"))]
 pub fn mxm<A: Scalar, B: Scalar, S: Semiring<A, B>>(
     a: &impl Operand<Container = Matrix<A, S>>,
     b: &impl Operand<Container = Matrix<B, S>>,
@@ -62,6 +67,8 @@ pub fn mxm<A: Scalar, B: Scalar, S: Semiring<A, B>>(
 
 /// t = A ⊕.⊗ x: t(i) = ⊕ₖ A(i, k) ⊗ x(k), pulled along the rows of A; with `.transpose()` Aᵀ ⊕.⊗ x, pushed.
 /// O(nnz(A)) pulled, O(products) pushed.
+///
+/// A and x of two types: a graph's `bool`s take part over [`PlusSecond`](crate::algebra::PlusSecond), as below, or `a.cast::<f64>()?`; see [`mxm`].
 ///
 /// A is m × n, x of length n, t of length m. GraphBLAS C API 2.1, GrB_mxv. Floating sums run in the order of k on the host; pulled on
 /// CUDA in an order fixed by A alone, pushed in any.
@@ -77,6 +84,7 @@ pub fn mxm<A: Scalar, B: Scalar, S: Semiring<A, B>>(
 /// assert_eq!(mxv(&graph.over::<PlusSecond>(), &x.over()).transpose().eval()?.entries()?, [(0, 1.5), (1, 1.5)]);
 /// # Ok(()) }
 /// ```
+#[doc(alias("GrB_mxv", "matvec", "spmv"))]
 pub fn mxv<A: Scalar, X: Scalar, S: Semiring<A, X>>(
     a: &impl Operand<Container = Matrix<A, S>>,
     x: &Vector<X, S>,
@@ -94,6 +102,8 @@ pub fn mxv<A: Scalar, X: Scalar, S: Semiring<A, X>>(
 /// On the CPU, from the third such call on the same positions on: likewise, in the order of k as ever. With the positions are kept 8 bytes
 /// an entry and 8 a column, and of the last matrix that has them its values by columns, where there is memory for these.
 ///
+/// x and A of two types: values spread along a graph of `bool`s over [`PlusFirst`](crate::algebra::PlusFirst), or `a.cast::<f64>()?`; see [`mxm`].
+///
 /// x has length m, A is m × n, t of length n. GraphBLAS C API 2.1, GrB_vxm.
 ///
 /// # Errors
@@ -104,8 +114,11 @@ pub fn mxv<A: Scalar, X: Scalar, S: Semiring<A, X>>(
 /// let graph: Matrix<bool, LorLand> = Matrix::build(3, 3, &[(0, 1, true), (1, 2, true)])?;
 /// let frontier: Vector<bool, LorLand> = Vector::build(3, &[(0, true)])?;
 /// assert_eq!(vxm(&frontier, &graph).eval()?.entries()?, [(1, true)]);
+/// let rank: Vector<f64> = Vector::build(3, &[(0, 0.25), (1, 0.5)])?;
+/// assert_eq!(vxm(&rank.over::<PlusFirst>(), &graph.over()).eval()?.entries()?, [(1, 0.25), (2, 0.5)]);
 /// # Ok(()) }
 /// ```
+#[doc(alias("GrB_vxm", "vecmat"))]
 pub fn vxm<X: Scalar, B: Scalar, S: Semiring<X, B>>(
     x: &Vector<X, S>,
     b: &impl Operand<Container = Matrix<B, S>>,
@@ -288,6 +301,7 @@ impl<T: Scalar, S> Matrix<T, S> {
     /// assert_eq!(a.mxv(&x)?.entries()?, [(0, 5.0), (1, 5.0)]);
     /// # Ok(()) }
     /// ```
+    #[doc(alias("GrB_mxm", "matmul", "spgemm", "dot", "multiply"))]
     pub fn mxm<U: Scalar, R>(&self, b: &impl Operand<Container = Matrix<U, R>>) -> Result<Matrix<R::Out, R>>
     where
         R: Semiring<T, U>,
@@ -307,6 +321,7 @@ impl<T: Scalar, S> Matrix<T, S> {
     /// assert_eq!(a.mxv(&x)?.entries()?, [(0, 32.0), (1, 5.0)]);
     /// # Ok(()) }
     /// ```
+    #[doc(alias("GrB_mxv", "matvec", "spmv"))]
     pub fn mxv<U: Scalar, R>(&self, x: &Vector<U, R>) -> Result<Vector<R::Out, R>>
     where
         R: Semiring<T, U>,

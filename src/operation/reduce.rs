@@ -32,6 +32,7 @@ use std::sync::Arc;
 /// assert_eq!(reduce_rows(&a, Plus).transpose_a().eval()?.entries()?, [(0, 1), (1, 7)]);
 /// # Ok(()) }
 /// ```
+#[doc(alias("GrB_reduce", "sum"))]
 pub fn reduce_rows<T: Scalar, S, M: Reduction<T>>(
     a: &impl Operand<Container = Matrix<T, S>>,
     _monoid: M,
@@ -60,6 +61,7 @@ pub fn reduce_rows<T: Scalar, S, M: Reduction<T>>(
 /// assert_eq!(degrees.into_full(0)?, [3, 1, 2]);
 /// # Ok(()) }
 /// ```
+#[doc(alias("degree", "getnnz"))]
 pub fn count_rows<T: Scalar, S>(a: &impl Operand<Container = Matrix<T, S>>) -> Operation<Lines<T, Vector<u64, S>>> {
     let mut lines = Lines::new("count_rows", a.operand(), rows_counted);
     lines.core.turned = Some(|a| columns_summed::<u64, Plus>(&filled(a, 1)?));
@@ -177,6 +179,7 @@ impl<A: Scalar, C: Container, F> Operation<Lines<A, C>, F> {
 ///
 /// # Errors
 /// `OutOfMemory`; on CUDA `Driver`.
+#[doc(alias("GrB_reduce", "sum", "fold"))]
 pub fn reduce<X: Operand, M: Reduction<ScalarOf<X>>>(a: &X, monoid: M) -> Result<M::Sum> {
     Ok(reduced("reduce", a, monoid)?.unwrap_or_else(<M::Monoid as Monoid<M::Sum>>::identity))
 }
@@ -194,6 +197,7 @@ pub fn reduce<X: Operand, M: Reduction<ScalarOf<X>>>(a: &X, monoid: M) -> Result
 ///
 /// # Errors
 /// `OutOfMemory`; on CUDA `Driver`.
+#[doc(alias = "GrB_reduce")]
 pub fn reduce_stored<X: Operand, M: Reduction<ScalarOf<X>>>(a: &X, monoid: M) -> Result<Option<M::Sum>> {
     reduced("reduce_stored", a, monoid)
 }

@@ -28,6 +28,7 @@ use std::sync::Arc;
 /// assert_eq!(reshape(&c, 2, 6)?, a);
 /// # Ok(()) }
 /// ```
+#[doc(alias = "GxB_Matrix_reshape")]
 pub fn reshape<T: Scalar, S>(
     a: &impl Operand<Container = Matrix<T, S>>,
     nrows: u64,

@@ -52,6 +52,7 @@ impl<A, V, C: Container> std::fmt::Debug for Scale<A, V, C> {
 /// assert_eq!(scale_rows(&v, &a, Times).eval()?.entries()?, [(0, 0, 10.0), (0, 1, 20.0)]);
 /// # Ok(()) }
 /// ```
+#[doc(alias = "row_scale")]
 pub fn scale_rows<X, V, R, F>(v: &Vector<V, R>, a: &X, _op: F) -> Operation<Scale<ScalarOf<X>, V, Like<X, F::Out>>>
 where
     X: Operand<Container: Container<Kind = OfMatrices>>,
@@ -75,6 +76,7 @@ where
 /// assert_eq!(scale_columns(&a, &v, Div).eval()?.entries()?, [(0, 0, 0.1), (1, 0, 0.3)]);
 /// # Ok(()) }
 /// ```
+#[doc(alias = "column_scale")]
 pub fn scale_columns<X, V, R, F>(a: &X, v: &Vector<V, R>, _op: F) -> Operation<Scale<ScalarOf<X>, V, Like<X, F::Out>>>
 where
     X: Operand<Container: Container<Kind = OfMatrices>>,

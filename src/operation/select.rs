@@ -24,6 +24,7 @@ use std::sync::Arc;
 /// assert_eq!(select(&x, ColLe, 5).eval()?.entries()?, [(2, 1.0)]);
 /// # Ok(()) }
 /// ```
+#[doc(alias("GrB_select", "filter", "prune"))]
 pub fn select<X: Operand, Y: Scalar, F: IndexUnaryOp<ScalarOf<X>, Y, Out = bool>>(
     a: &X,
     _predicate: F,

@@ -30,6 +30,7 @@ use std::sync::Arc;
 /// assert_eq!(columns.entries()?, [(0, 0, 1), (0, 1, 0), (0, 2, 3), (1, 0, 2)]);
 /// # Ok(()) }
 /// ```
+#[doc(alias("GxB_Matrix_sort", "GxB_Vector_sort"))]
 pub fn sort<X, F>(a: &X, _before: F) -> Result<(Like<X, ScalarOf<X>>, Like<X, u64>)>
 where
     X: Operand,

@@ -32,6 +32,7 @@ use std::sync::Arc;
 /// assert_eq!(c.entries()?, [(0, 1, 7), (1, 2, 8), (2, 1, 7), (3, 2, 8)]);
 /// # Ok(()) }
 /// ```
+#[doc(alias("GxB_Matrix_concat", "hstack", "vstack", "bmat"))]
 pub fn concat<'a, T: Scalar, S: 'a>(tiles: &[impl AsRef<[&'a Matrix<T, S>]>]) -> Result<Matrix<T, S>> {
     let mut grid = memory::with_capacity("concat", tiles.len())?;
     for row in tiles {
@@ -137,6 +138,7 @@ fn joined(what: &'static str, axes: &[Axis]) -> Result<Axis> {
 /// assert_eq!(tiles[1][1].entries()?, [(1, 0, 8)]);
 /// # Ok(()) }
 /// ```
+#[doc(alias = "GxB_Matrix_split")]
 pub fn split<T: Scalar, S>(a: &Matrix<T, S>, rows: &[u64], cols: &[u64]) -> Result<Vec<Vec<Matrix<T, S>>>> {
     let operation = "split";
     let sum = |what, sizes: &[u64]| {
@@ -224,6 +226,7 @@ impl<T: Scalar, S> Matrix<T, S> {
     /// assert_eq!((a.shape(), a.entries()?), ((3, 1), vec![(1, 0, 8)]));
     /// # Ok(()) }
     /// ```
+    #[doc(alias("GrB_Matrix_resize", "GrB_Vector_resize"))]
     pub fn resize(&mut self, nrows: u64, ncols: u64) -> Result<()> {
         if self.device() == Device::Cpu && grown(&mut self.store, (nrows, ncols))? {
             return Ok(());
@@ -245,6 +248,7 @@ impl<T: Scalar, S> Vector<T, S> {
     /// assert_eq!((x.len(), x.entries()?), (2, vec![(0, 1)]));
     /// # Ok(()) }
     /// ```
+    #[doc(alias("GrB_Matrix_resize", "GrB_Vector_resize"))]
     pub fn resize(&mut self, n: u64) -> Result<()> {
         self.store = resized(&self.store, (1, n))?;
         Ok(())

@@ -25,6 +25,7 @@ use std::sync::Arc;
 /// assert_eq!(top_k(&a, 2).eval()?.entries()?, [(0, 0, 5), (0, 1, 9), (1, 2, 7)]);
 /// # Ok(()) }
 /// ```
+#[doc(alias = "topk")]
 pub fn top_k<X: Operand<Container: crate::container::Container<Scalar: Comparable>>>(
     a: &X,
     k: u64,

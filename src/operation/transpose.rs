@@ -21,6 +21,7 @@ use std::sync::Arc;
 /// assert_eq!(transpose(&a).eval()?.entries()?, [(2, 0, 7)]);
 /// # Ok(()) }
 /// ```
+#[doc(alias = "GrB_transpose")]
 pub fn transpose<T: Scalar, S>(a: &impl Operand<Container = Matrix<T, S>>) -> Operation<OfOne<T, Matrix<T, S>>> {
     let mut kernel = OfOne::new("transpose", a.operand(), Arc::new(|a: &Store<T>| Ok(a.clone())));
     kernel.core.transposed = !kernel.core.transposed;

@@ -48,6 +48,7 @@ impl<R: Scalar, A: Scalar, P: Scalar, S> std::fmt::Debug for TripleProduct<R, A,
 /// assert_eq!(plan.run(&p.transposed(), &a, &p)?.entries()?, [(0, 0, 2.0)]);
 /// # Ok(()) }
 /// ```
+#[doc(alias("galerkin", "ptap", "rap"))]
 pub fn triple_product<R: Scalar, A: Scalar, P: Scalar, S>(
     r: &impl Operand<Container = Matrix<R, S>>,
     a: &impl Operand<Container = Matrix<A, S>>,

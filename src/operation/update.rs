@@ -62,6 +62,7 @@ impl<T: Scalar> Updates<T> {
     /// assert_eq!(a.get(0, 1)?, Some(8));
     /// # Ok(()) }
     /// ```
+    #[doc(alias("GrB_Matrix_setElement", "GrB_Vector_setElement", "insert"))]
     pub fn set(&mut self, row: u64, column: u64, value: T) -> Result<()> {
         self.push(row, column, Some(value))
     }
@@ -79,6 +80,7 @@ impl<T: Scalar> Updates<T> {
     /// assert_eq!(a.entries()?, [(1, 1, 2)]);
     /// # Ok(()) }
     /// ```
+    #[doc(alias("GrB_Matrix_removeElement", "GrB_Vector_removeElement", "delete"))]
     pub fn remove(&mut self, row: u64, column: u64) -> Result<()> {
         self.push(row, column, None)
     }
@@ -195,6 +197,7 @@ impl<T: Scalar, S> Matrix<T, S> {
     /// assert_eq!(a.nvals(), 0);
     /// # Ok(()) }
     /// ```
+    #[doc(alias("GrB_Matrix_setElement", "GrB_Vector_setElement", "insert"))]
     pub fn set(&mut self, row: u64, column: u64, value: T) -> Result<()> {
         set(&mut self.store, (row, column), Some(value))
     }
@@ -211,6 +214,7 @@ impl<T: Scalar, S> Matrix<T, S> {
     /// assert_eq!(a.entries()?, [(1, 1, 2)]);
     /// # Ok(()) }
     /// ```
+    #[doc(alias("GrB_Matrix_removeElement", "GrB_Vector_removeElement", "delete"))]
     pub fn remove(&mut self, row: u64, column: u64) -> Result<()> {
         set(&mut self.store, (row, column), None)
     }
@@ -252,6 +256,7 @@ impl<T: Scalar, S> Vector<T, S> {
     /// assert_eq!(x.entries()?, [(0, 1)]);
     /// # Ok(()) }
     /// ```
+    #[doc(alias("GrB_Matrix_setElement", "GrB_Vector_setElement", "insert"))]
     pub fn set(&mut self, index: u64, value: T) -> Result<()> {
         set(&mut self.store, (0, index), Some(value)).map_err(Error::of_elements)
     }
@@ -267,6 +272,7 @@ impl<T: Scalar, S> Vector<T, S> {
     /// assert_eq!(x.entries()?, [(0, 1)]);
     /// # Ok(()) }
     /// ```
+    #[doc(alias("GrB_Matrix_removeElement", "GrB_Vector_removeElement", "delete"))]
     pub fn remove(&mut self, index: u64) -> Result<()> {
         set(&mut self.store, (0, index), None).map_err(Error::of_elements)
     }

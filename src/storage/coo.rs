@@ -17,6 +17,7 @@ use std::{slice, vec};
 /// # Ok(()) }
 /// ```
 #[derive(Clone, Debug, Default, PartialEq)]
+#[doc(alias("coo_matrix", "triplets"))]
 pub struct Coo<T> {
     /// Number of rows.
     pub nrows: u64,
@@ -34,6 +35,31 @@ impl<T> Coo<T> {
     /// No entries. O(1).
     pub fn new(nrows: u64, ncols: u64) -> Self {
         Self { nrows, ncols, rows: Vec::new(), columns: Vec::new(), values: Vec::new() }
+    }
+    /// The triplets of an iterator, in its order. O(e).
+    ///
+    /// # Errors
+    /// `OutOfMemory`. Indices are checked where a matrix is made of it.
+    /// ```
+    /// use oplus::prelude::*;
+    /// # fn main() -> oplus::Result<()> {
+    /// let ring = (0..3).map(|i| (i, (i + 1) % 3, 0.5));
+    /// let a: Matrix<f64> = Matrix::build_with(&Coo::from_entries(3, 3, ring.clone().chain(ring))?, Plus)?;
+    /// assert_eq!(a.entries()?, [(0, 1, 1.0), (1, 2, 1.0), (2, 0, 1.0)]);
+    /// # Ok(()) }
+    /// ```
+    #[doc(alias = "from_triplets")]
+    pub fn from_entries(nrows: u64, ncols: u64, entries: impl IntoIterator<Item = (u64, u64, T)>) -> Result<Self> {
+        let mut coo = Self::new(nrows, ncols);
+        let mut entries = entries.into_iter();
+        while let Some((row, column, value)) = entries.next() {
+            if coo.len() == coo.rows.capacity().min(coo.columns.capacity()).min(coo.values.capacity()) {
+                let more = entries.size_hint().0.saturating_add(1);
+                coo.reserve(more).map_err(|e| e.in_operation("from_entries"))?;
+            }
+            coo.push(row, column, value);
+        }
+        Ok(coo)
     }
     /// Room for `n` more triplets, so that as many [`push`](Self::push)es do not allocate. O(1), O(len) where what is
     /// there has to move.

@@ -117,6 +117,7 @@ impl Apsp {
 /// assert_eq!(found.path(0, 1)?, Some(vec![0, 2, 1]));
 /// # Ok(()) }
 /// ```
+#[doc(alias("all_pairs_shortest_paths", "floyd_warshall", "johnson"))]
 pub fn apsp<S>(weights: &Matrix<f64, S>, options: &ApspOptions) -> Result<Apsp> {
     told("apsp", all_pairs(weights, options))
 }
