@@ -6,11 +6,10 @@ use crate::container::{Matrix, Owned};
 use crate::device::Device;
 use crate::error::{Error, Result};
 use crate::memory;
-use crate::storage::axis::Axis;
+use crate::storage::axis::{Axis, check_places};
 use crate::storage::listing::is_hypersparse;
 use crate::storage::store::{Store, same_device};
 use std::marker::PhantomData;
-use std::sync::Arc;
 
 /// The Kronecker product of a matrix of `A` and one of `B` by `F`; `S` is its label.
 #[derive(Debug)]
@@ -135,14 +134,11 @@ fn axis(a: &Axis, b: &Axis, entries: u64) -> Result<Axis> {
     if let Some(axis) = product(a, b, entries)? {
         return Ok(axis);
     }
-    let (operation, what, limit) = ("kronecker", "number of rows or columns in use", u128::from(u32::MAX));
-    let value = a.places() as u128 * b.places() as u128;
-    if value > limit {
-        return Err(Error::IndexOverflow { operation, what, value, limit });
-    }
+    let (operation, value) = ("kronecker", a.places() as u128 * b.places() as u128);
+    check_places(operation, value)?;
     let mut ids = memory::with_capacity(operation, value as usize)?;
     for p in 0..a.places() {
         ids.extend((0..b.places()).map(|r| a.id(p) * b.n() + b.id(r)));
     }
-    Ok(Axis::Listed { n: a.n() * b.n(), ids: Arc::new(ids) })
+    Axis::of_ids(operation, a.n() * b.n(), ids)
 }

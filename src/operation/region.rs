@@ -6,7 +6,7 @@ use crate::backend::{Body, cpu, on_backend};
 use crate::error::{Error, Result};
 use crate::format::still_iso;
 use crate::memory;
-use crate::storage::axis::Axis;
+use crate::storage::axis::{Axis, check_places};
 use crate::storage::bitmap::Bitmap;
 use crate::storage::listing::is_hypersparse;
 use crate::storage::store::Store;
@@ -90,7 +90,7 @@ fn taken_axis(operation: &'static str, axis: &Axis, chosen: &Chosen) -> Result<(
             let mut kept = memory::with_capacity(operation, q - p)?;
             kept.extend(ids[p..q].iter().map(|i| i - range.start));
             let moves = Moves { places: q - p, how: How::Range { from: p as u32, len: (q - p) as u32, to: 0 } };
-            Ok((Axis::Listed { n: count, ids: Arc::new(kept) }, Some(moves)))
+            Ok((Axis::of_ids(operation, count, kept)?, Some(moves)))
         }
         Chosen::Stride { .. } | Chosen::List(_) if let (Axis::Full(_), Some(n)) = (axis, short) => {
             let pairs = cpu::in_pieces(operation, n as usize, |k| (chosen.index(k as u64) as u32, k as u32))?;
@@ -124,7 +124,7 @@ fn renumbered(operation: &'static str, mut met: Vec<(u32, u64)>, n: u64) -> Resu
         pairs.push((*place, to as u32));
     }
     let places = ids.len();
-    Ok((Axis::Listed { n, ids: Arc::new(ids) }, Some(Moves::of_pairs(pairs, places))))
+    Ok((Axis::of_ids(operation, n, ids)?, Some(Moves::of_pairs(pairs, places))))
 }
 
 /// The axis of the target's kind on which the places of `axis`, which are positions in `chosen`, stand at the indices
@@ -144,7 +144,7 @@ fn spread_axis(operation: &'static str, axis: &Axis, chosen: &Chosen, target: &A
                 return Ok((Axis::Full(n as u32), Some(Moves { places: n as usize, how })));
             }
             let ids = cpu::in_pieces(operation, axis.places(), |place| range.start + axis.id(place))?;
-            Ok((Axis::Listed { n, ids: Arc::new(ids) }, None))
+            Ok((Axis::of_ids(operation, n, ids)?, None))
         }
         Chosen::Stride { .. } | Chosen::List(_) => {
             if let (Some(n), Axis::Full(places)) = (full_places(target), axis)
@@ -178,7 +178,7 @@ fn spread_axis(operation: &'static str, axis: &Axis, chosen: &Chosen, target: &A
                 pairs.push((*place, to as u32));
             }
             let places = ids.len();
-            Ok((Axis::Listed { n, ids: Arc::new(ids) }, Some(Moves::of_pairs(pairs, places))))
+            Ok((Axis::of_ids(operation, n, ids)?, Some(Moves::of_pairs(pairs, places))))
         }
     }
 }
@@ -260,13 +260,17 @@ fn axis_of(operation: &'static str, target: &Axis, chosen: &Chosen) -> Result<Ax
         let reason = format!("{n} values are asked for, one at every index");
         return Err(Error::InvalidValue { operation, reason });
     }
+    // Of a list some may be the same.
+    if !matches!(chosen, Chosen::List(_)) {
+        check_places(operation, chosen.count().into())?;
+    }
     let mut all: Vec<u64> = memory::with_capacity(operation, usize::try_from(chosen.count()).unwrap_or(usize::MAX))?;
     all.extend((0..chosen.count()).map(|k| chosen.index(k)));
     if !all.is_sorted() {
         all.sort_unstable();
     }
     all.dedup();
-    Ok(Axis::Listed { n: *n, ids: Arc::new(all) })
+    Axis::of_ids(operation, *n, all)
 }
 
 fn moved<T: Scalar>(
@@ -434,6 +438,17 @@ mod tests {
     use super::*;
     use crate::generate::Random;
     use std::collections::BTreeMap;
+
+    #[test]
+    fn more_indices_than_places_are_refused_before_they_are_listed() {
+        let target = Axis::listed(1 << 40);
+        for chosen in [Chosen::Range(5..(1 << 32) + 5), Chosen::Stride { start: 0, step: 3, count: 1 << 32 }] {
+            let refused = axis_of("test", &target, &chosen);
+            assert!(matches!(refused, Err(Error::IndexOverflow { value: 0x1_0000_0000, .. })), "{refused:?}");
+        }
+        let again = Chosen::List(Arc::new(vec![9, 7, 9]));
+        assert_eq!(axis_of("test", &target, &again).unwrap().places(), 2);
+    }
 
     #[test]
     fn the_last_of_an_index_wins_on_any_number_of_threads() {

@@ -7,7 +7,6 @@ use crate::container::{Container, Owned};
 use crate::error::Result;
 use crate::storage::axis::Axis;
 use crate::storage::store::Store;
-use std::sync::Arc;
 
 /// C(i, k) = A(i, P(i, k)): rows sorted by `before`, C(i, 0), C(i, 1), … being the values of row i such that none comes before
 /// the one in front of it, and P(i, k) the column that C(i, k) had. Values of which neither comes before the other keep their order. A
@@ -53,7 +52,7 @@ fn sorted<T: Scalar, F: BinaryOp<T, T, Out = bool>>(a: &Store<T>) -> Result<(Sto
         Axis::Listed { n, ids } => {
             let mut first = crate::memory::with_capacity("sort", ids.len())?;
             first.extend(0..ids.len() as u64);
-            Axis::Listed { n: *n, ids: Arc::new(first) }
+            Axis::of_ids("sort", *n, first)?
         }
     };
     let values = Store { rows: a.rows.clone(), cols, body: values, device: a.device };

@@ -119,7 +119,7 @@ fn joined(what: &'static str, axes: &[Axis]) -> Result<Axis> {
         ids.extend((0..axis.places()).map(|p| start + axis.id(p)));
         start += axis.n();
     }
-    Ok(Axis::Listed { n, ids: Arc::new(ids) })
+    Axis::of_ids(operation, n, ids)
 }
 
 /// [A₀₀ A₀₁ …; A₁₀ A₁₁ …; …] = A, the tiles Aᵣ꜀ as `[r][c]`: `rows` and `cols` are their heights and widths, which sum up to A's.

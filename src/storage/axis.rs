@@ -1,6 +1,6 @@
 //! One dimension of a matrix: all its indices, or a list of those in use where most are not (hypersparse).
 use crate::backend::cpu::{among, in_pieces};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::memory;
 use crate::shown::Few;
 use std::fmt::{Debug, Formatter};
@@ -12,6 +12,15 @@ use std::sync::Arc;
 pub(crate) enum Axis {
     Full(u32),
     Listed { n: u64, ids: Arc<Vec<u64>> },
+}
+
+/// Whether so many rows or columns in use have places, which 32 bits count.
+pub(crate) fn check_places(operation: &'static str, value: u128) -> Result<()> {
+    let limit = u128::from(u32::MAX);
+    if value <= limit {
+        return Ok(());
+    }
+    Err(Error::IndexOverflow { operation, what: "number of rows or columns in use", value, limit })
 }
 
 /// The ids of places, `None` for places that are their own ids.
@@ -37,6 +46,11 @@ impl Axis {
     /// The form that lists indices, of which none is in use yet.
     pub(crate) fn listed(n: u64) -> Self {
         Axis::Listed { n, ids: Arc::new(Vec::new()) }
+    }
+    /// The form of a dimension of `n` that lists these indices, ascending and each once.
+    pub(crate) fn of_ids(operation: &'static str, n: u64, ids: Vec<u64>) -> Result<Self> {
+        check_places(operation, ids.len() as u128)?;
+        Ok(Axis::Listed { n, ids: Arc::new(ids) })
     }
     /// The length of the dimension.
     pub(crate) fn n(&self) -> u64 {
@@ -109,11 +123,11 @@ impl Axis {
         merged.extend_from_slice(&ids[p..]);
         merged.extend_from_slice(&jds[q..]);
         // What has all places already is not moved to a copy of itself.
-        Ok(match merged.len() {
-            n if n == ids.len() => self.clone(),
-            n if n == jds.len() => other.clone(),
-            _ => Axis::Listed { n: self.n(), ids: Arc::new(merged) },
-        })
+        match merged.len() {
+            n if n == ids.len() => Ok(self.clone()),
+            n if n == jds.len() => Ok(other.clone()),
+            _ => Axis::of_ids(operation, self.n(), merged),
+        }
     }
     /// Where each of this axis's places stands on `target`, which has them all.
     pub(crate) fn map_to(&self, target: &Axis, operation: &'static str) -> Result<Vec<u32>> {
@@ -132,6 +146,16 @@ mod tests {
     use super::*;
     use crate::generate::Random;
     use std::collections::BTreeSet;
+
+    #[test]
+    fn places_are_counted_in_32_bits() {
+        assert_eq!(check_places("test", u32::MAX.into()), Ok(()));
+        let (what, limit) = ("number of rows or columns in use", u128::from(u32::MAX));
+        for value in [1 << 32, (1 << 33) + 7, u128::from(u64::MAX)] {
+            let expected = Error::IndexOverflow { operation: "test", what, value, limit };
+            assert_eq!(check_places("test", value), Err(expected));
+        }
+    }
 
     #[test]
     fn all_places_of_both_are_in_the_union() {

@@ -99,7 +99,7 @@ impl PatternStore {
             axis if !wanted => Ok(axis.clone()),
             Axis::Listed { ids, .. } if ids.len() == used.len() => Ok(axis.clone()),
             _ => mapped(operation, used, |place| axis.id(place as usize))
-                .map(|ids| Axis::Listed { n: axis.n(), ids: Arc::new(ids) }),
+                .and_then(|ids| Axis::of_ids(operation, axis.n(), ids)),
         };
         Ok((listed(&self.rows, down, which.0)?, listed(&self.cols, across, which.1)?))
     }

@@ -12,7 +12,6 @@ use crate::operation::MaskParts;
 use crate::storage::axis::Axis;
 use crate::storage::store::Store;
 use std::ops::Range;
-use std::sync::Arc;
 
 impl<A: Scalar, B: Scalar, C: Scalar, T: Scalar> Ended<A, B, C, T> {
     /// All steps on the device.
@@ -44,5 +43,5 @@ fn part(axis: &Axis, places: Range<usize>) -> Result<Axis> {
     }
     let mut ids = memory::with_capacity("mxm", places.len())?;
     ids.extend(places.map(|place| axis.id(place)));
-    Ok(Axis::Listed { n: axis.n(), ids: Arc::new(ids) })
+    Axis::of_ids("mxm", axis.n(), ids)
 }

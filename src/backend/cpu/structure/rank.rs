@@ -3,11 +3,12 @@ use super::counting::distribute;
 use crate::backend::cpu::parallel::{SERIAL, Shared, nth_piece, scan, unwritten, written};
 use crate::backend::cpu::scatter::all_pieces;
 use crate::error::Result;
+use crate::storage::axis::check_places;
 use rayon::prelude::*;
 use std::mem::MaybeUninit;
 use std::ops::Range;
 
-/// The indices in use, ascending, and for each index its place among them; those are below 2³².
+/// The indices in use, ascending, and for each index its place among them; those are below 2³²; `IndexOverflow` where these do not suffice.
 pub(crate) fn ranks(operation: &'static str, indices: &[u64]) -> Result<(Vec<u64>, Vec<u32>)> {
     let sorted = all_pieces(indices.len(), &|p| indices[p.start.saturating_sub(1)..p.end].is_sorted());
     if sorted { of_sorted(operation, indices) } else { of_any(operation, indices) }
@@ -22,6 +23,7 @@ fn of_sorted(operation: &'static str, indices: &[u64]) -> Result<(Vec<u64>, Vec<
     let piece = |p: usize| nth_piece(n, PIECE, p);
     let starts = scan(operation, n.div_ceil(PIECE), |p| piece(p).filter(|e| is_new(*e)).count() as u64)?;
     let used = starts[starts.len() - 1] as usize;
+    check_places(operation, used as u128)?;
     let (mut ids, mut places) = (unwritten::<u64>(operation, used)?, unwritten::<u32>(operation, n)?);
     let (to_ids, to_places) = (Shared::new(&mut ids), Shared::new(&mut places));
     let one = |p: usize| {
@@ -164,6 +166,7 @@ fn by_buckets<K: Key>(operation: &'static str, indices: &[u64], cut: Cut) -> Res
     let counts = in_pieces_of(operation, buckets, n, sort)?;
     let firsts = scan(operation, buckets, |b| counts[b])?;
     let used = firsts[buckets] as usize;
+    check_places(operation, used as u128)?;
     let (mut ids, mut places) = (unwritten::<u64>(operation, used)?, unwritten::<u32>(operation, n)?);
     let (to_ids, to_places) = (Shared::new(&mut ids), Shared::new(&mut places));
     in_pieces_of(operation, buckets, n, |b| {
