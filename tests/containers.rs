@@ -276,7 +276,7 @@ fn whatever_holds_many_is_shown_briefly() {
     assert_eq!(format!("{:?}", Indices::from(2..5)), "2..5");
 }
 
-/// Rows and columns by integers of any type, in lists of any kind, from iterators.
+/// Lists of any kind by integers of any type, from iterators too; literals in brackets are `u64`.
 #[test]
 fn indices_of_any_integers() {
     let x: Vector<i32> = Vector::from_full((0..9).collect()).unwrap();
@@ -286,11 +286,12 @@ fn indices_of_any_integers() {
         list.clone().into(),
         (&list).into(),
         list[..].into(),
-        [7usize, 2, 2].into(),
-        (&[7u8, 2, 2]).into(),
+        [7u8, 2, 2][..].into(),
+        vec![7, 2, 2].into(),
         vec![7i64, 2, 2].into(),
         vec![7u64, 2, 2].into(),
         [7, 2, 2].into(),
+        (&[7, 2, 2]).into(),
         list.iter().copied().collect(),
         // Without an idea of how many there will be.
         (0..100u32).filter(|i| *i == 7).chain([2, 2]).collect(),
@@ -300,16 +301,10 @@ fn indices_of_any_integers() {
             Err(e) => panic!("{e}"),
         }
     }
-    for range in [Indices::from(2..list.len() + 2), (2..=4usize).into(), (2..5i8).into()] {
-        assert_eq!(taken(range).unwrap(), [2, 3, 4]);
-    }
-    assert_eq!(taken((7usize..).into()).unwrap(), [7, 8]);
-    assert_eq!(taken((..2usize).into()).unwrap(), [0, 1]);
-    assert_eq!(taken((..=1u16).into()).unwrap(), [0, 1]);
-    for below in [Indices::from([3, -2]), (-2..3).into(), (-2..).into(), (..=-2).into(), [-2].into_iter().collect()] {
+    for below in [Indices::from(vec![3, -2]), [3i64, -2][..].into(), [-2].into_iter().collect()] {
         assert_eq!(taken(below).unwrap_err().to_string(), "indices: index -2 is below 0");
     }
-    assert!(matches!(taken([0usize, 9].into()), Err(Error::IndexOutOfBounds { position: 1, index: 9, .. })));
+    assert!(matches!(taken([0usize, 9][..].into()), Err(Error::IndexOutOfBounds { position: 1, index: 9, .. })));
 }
 
 #[test]

@@ -10,8 +10,8 @@ use std::sync::Arc;
 
 /// Which rows, columns or elements extract and assign mean, and in which order: everything (`..`), a range (`2..5`,
 /// `2..=4`, `2..`, `..5`, `..=4`), [`Indices::stride`], a list (`[4, 0, 4]`, a slice, a `Vec`, what an iterator gives), or what a vector says
-/// ([`Indices::values`], [`Indices::positions`]). Ranges and lists are of any type of integers; literals from 2³¹ on say theirs, `1u64 << 40`, as an
-/// empty list does, `[0; 0]`. A `Vec` of `u64` is not copied. A
+/// ([`Indices::values`], [`Indices::positions`]). Ranges and arrays are of `u64`, as their literals are then;
+/// slices, `Vec` and iterators of any type of integers, see [`IndexInteger`], where a `Vec` of `u64` is not copied. A
 /// list may have an index more than once: extract repeats it, an assignment counts the last one.
 /// ```
 /// use oplus::prelude::*;
@@ -201,13 +201,18 @@ impl Chosen {
     }
 }
 
-/// An integer of any width that says where: what ranges and lists of [`Indices`] are made of. One below 0 is `InvalidValue` where it is used.
+/// An integer of any width that says where: what slices, `Vec` and iterators for [`Indices`] are of. One below 0 is `InvalidValue` where it is
+/// used.
 #[diagnostic::on_unimplemented(message = "`{Self}` is no integer that counts rows, columns or elements")]
-pub trait IndexInteger: Copy + Debug + PartialOrd + TryInto<u64> + sealed::Sealed {
+pub trait IndexInteger: Copy + Debug + TryInto<u64> + sealed::Sealed {
     /// A list of them; moved where it is one of `u64`.
     #[doc(hidden)]
     fn list(list: Vec<Self>) -> Result<Vec<u64>> {
-        collected(list.into_iter())
+        Self::copied(&list)
+    }
+    #[doc(hidden)]
+    fn copied(list: &[Self]) -> Result<Vec<u64>> {
+        collected(list.iter().copied())
     }
 }
 mod sealed {
@@ -223,6 +228,9 @@ impl IndexInteger for u64 {
     fn list(list: Vec<u64>) -> Result<Vec<u64>> {
         Ok(list)
     }
+    fn copied(list: &[u64]) -> Result<Vec<u64>> {
+        memory::copied("indices", list)
+    }
 }
 
 fn index<I: IndexInteger>(i: I) -> Result<u64> {
@@ -234,7 +242,7 @@ fn collected<I: IndexInteger>(mut indices: impl Iterator<Item = I>) -> Result<Ve
     let mut list = memory::with_capacity("indices", indices.size_hint().0)?;
     while let Some(i) = indices.next() {
         if list.len() == list.capacity() {
-            memory::reserve("indices", &mut list, 1 + indices.size_hint().0)?;
+            memory::reserve("indices", &mut list, indices.size_hint().0.saturating_add(1))?;
         }
         list.push(index(i)?);
     }
@@ -246,39 +254,38 @@ impl From<RangeFull> for Indices {
         Self(Ok(Which::All))
     }
 }
-impl<I: IndexInteger> From<Range<I>> for Indices {
-    fn from(range: Range<I>) -> Self {
-        Self(index(range.start).and_then(|start| Ok(Which::Range(start..index(range.end)?))))
+impl From<Range<u64>> for Indices {
+    fn from(range: Range<u64>) -> Self {
+        Self(Ok(Which::Range(range)))
     }
 }
-impl<I: IndexInteger> From<RangeInclusive<I>> for Indices {
-    fn from(range: RangeInclusive<I>) -> Self {
+impl From<RangeInclusive<u64>> for Indices {
+    fn from(range: RangeInclusive<u64>) -> Self {
         let (empty, (start, last)) = (range.is_empty(), range.into_inner());
         // One that was stepped through is empty, whatever its ends say.
-        let stepped = empty && start <= last;
-        Self(index(start).and_then(|start| {
-            Ok(match index(last)?.checked_add(1) {
-                _ if stepped => Which::Range(start..start),
-                Some(end) => Which::Range(start..end),
-                // No dimension has this index.
-                None => Which::Stride { start: u64::MAX, step: 1, count: 1 },
-            })
+        if empty && start <= last {
+            return Self(Ok(Which::Range(start..start)));
+        }
+        Self(Ok(match last.checked_add(1) {
+            Some(end) => Which::Range(start..end),
+            // No dimension has this index.
+            None => Which::Stride { start: last, step: 1, count: 1 },
         }))
     }
 }
-impl<I: IndexInteger> From<RangeToInclusive<I>> for Indices {
-    fn from(range: RangeToInclusive<I>) -> Self {
-        index(range.end).map_or_else(|e| Self(Err(e)), |last| (0..=last).into())
+impl From<RangeToInclusive<u64>> for Indices {
+    fn from(range: RangeToInclusive<u64>) -> Self {
+        (0..=range.end).into()
     }
 }
-impl<I: IndexInteger> From<RangeTo<I>> for Indices {
-    fn from(range: RangeTo<I>) -> Self {
-        Self(index(range.end).map(|end| Which::Range(0..end)))
+impl From<RangeTo<u64>> for Indices {
+    fn from(range: RangeTo<u64>) -> Self {
+        Self(Ok(Which::Range(0..range.end)))
     }
 }
-impl<I: IndexInteger> From<RangeFrom<I>> for Indices {
-    fn from(range: RangeFrom<I>) -> Self {
-        Self(index(range.start).map(Which::From))
+impl From<RangeFrom<u64>> for Indices {
+    fn from(range: RangeFrom<u64>) -> Self {
+        Self(Ok(Which::From(range.start)))
     }
 }
 /// A list of `u64` is moved, others are copied.
@@ -290,7 +297,7 @@ impl<I: IndexInteger> From<Vec<I>> for Indices {
 /// The list is copied; that memory did not suffice is told where the indices are used.
 impl<I: IndexInteger> From<&[I]> for Indices {
     fn from(list: &[I]) -> Self {
-        list.iter().copied().collect()
+        Self(I::copied(list).map(|list| Which::List(Arc::new(list))))
     }
 }
 impl<I: IndexInteger> From<&Vec<I>> for Indices {
@@ -298,13 +305,13 @@ impl<I: IndexInteger> From<&Vec<I>> for Indices {
         list.as_slice().into()
     }
 }
-impl<I: IndexInteger, const N: usize> From<&[I; N]> for Indices {
-    fn from(list: &[I; N]) -> Self {
+impl<const N: usize> From<&[u64; N]> for Indices {
+    fn from(list: &[u64; N]) -> Self {
         list.as_slice().into()
     }
 }
-impl<I: IndexInteger, const N: usize> From<[I; N]> for Indices {
-    fn from(list: [I; N]) -> Self {
+impl<const N: usize> From<[u64; N]> for Indices {
+    fn from(list: [u64; N]) -> Self {
         list.as_slice().into()
     }
 }

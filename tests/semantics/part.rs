@@ -74,7 +74,7 @@ fn x2_indices_more_than_once_in_every_format() {
             assign(&a, [1, 1], [0, 1, 0]).accumulate(Plus).into(&mut c).unwrap();
             assert_eq!(got(&c), [(0, 0, 1), (1, 1, 2)], "{:?}", a.format());
             let mut c = matrix(d, (2, HUGE), &[(0, 9, 1)]);
-            assign(&a, [1, 0], [9, 1u64 << 35, 9]).into(&mut c).unwrap();
+            assign(&a, [1, 0], [9, 1 << 35, 9]).into(&mut c).unwrap();
             assert_eq!(got(&c), [(1, 1 << 35, 6)], "{:?}", a.format());
         }
         // The first place of a mask, which admits, counts no more than that of a value.

@@ -19,7 +19,7 @@ fn s1_nothing_through_every_operation() {
                 select(&a, Tril, 0).eval().unwrap().shape(),
                 kronecker(&a, &a, Times).eval().unwrap().shape(),
                 extract(&a, .., ..).eval().unwrap().shape(),
-                extract_rows(&a, [0; 0]).eval().unwrap().shape(),
+                extract_rows(&a, []).eval().unwrap().shape(),
                 concat(&[[&a, &a], [&a, &a]]).unwrap().shape(),
             ];
             let same = (m, n);
@@ -81,13 +81,13 @@ fn s1_nothing_taken_out_sorted_and_looked_through() {
                     extract_vector(u, ..).eval().unwrap().len(),
                 ];
                 assert_eq!(lens, [len; 8]);
-                assert_eq!(extract_vector(u, [0; 0]).eval().unwrap().len(), 0);
+                assert_eq!(extract_vector(u, []).eval().unwrap().len(), 0);
             }
             // Lines, where there are any.
             let (row, column) = (extract_row(&a, 0, ..).eval(), extract_column(&a, .., 0).eval());
             assert_eq!((row.is_ok(), column.is_ok()), (m > 0, n > 0));
             assert!(row.is_ok_and(|r| r.len() == n) == (m > 0) && column.is_ok_and(|c| c.len() == m) == (n > 0));
-            assert_eq!(extract(&a, .., [0; 0]).eval().unwrap().shape(), (m, 0));
+            assert_eq!(extract(&a, .., []).eval().unwrap().shape(), (m, 0));
             for k in [-7, -1, 0, 1, 7] {
                 assert_eq!(diag_extract(&a, k).eval().unwrap().nvals(), 0);
                 assert_eq!(diag_extract(&a, k).transpose_a().eval().unwrap().nvals(), 0);
@@ -120,14 +120,14 @@ fn s1_nothing_assigned_and_chained() {
             let old = matrix(d, (3, 3), &[(1, 1, 5)]);
             let mut c = old.clone();
             let none = matrix::<i32>(d, (0, 3), &[]);
-            assign(&none, [0; 0], ..).into(&mut c).unwrap();
-            subassign(&none, [0; 0], ..).accumulate(Plus).into(&mut c).unwrap();
-            assign_scalar(7, [0; 0], ..).into(&mut c).unwrap();
+            assign(&none, [], ..).into(&mut c).unwrap();
+            subassign(&none, [], ..).accumulate(Plus).into(&mut c).unwrap();
+            assign_scalar(7, [], ..).into(&mut c).unwrap();
             assert_eq!(got(&c), got(&old));
             let mut w = x.clone();
             assign_vector(&x, ..).mask(&x).replace().into(&mut w).unwrap();
             subassign_vector(&x, ..).accumulate(Plus).into(&mut w).unwrap();
-            assign_vector(&vector::<i32>(d, 0, &[]), [0; 0]).into(&mut w).unwrap();
+            assign_vector(&vector::<i32>(d, 0, &[]), []).into(&mut w).unwrap();
             assign_empty_vector::<i32>(..).into(&mut w).unwrap();
             assert_eq!((w.len(), w.nvals()), (n, 0));
             assign_scalar_vector(1, ..).into(&mut w).unwrap();
