@@ -239,7 +239,7 @@ pub(crate) fn places(
     match indices.iter().position(|i| wrong && *i >= n) {
         Some(position) => {
             let index = indices[position];
-            Err(Error::IndexOutOfBounds { operation, what, position: position as u64, index, bound: n })
+            Err(Error::IndexOutOfBounds { operation, what, position: Some(position as u64), index, bound: n })
         }
         None => Ok(places),
     }
@@ -258,7 +258,8 @@ pub(crate) fn built<T: Scalar, F: BinaryOp<T, T, Out = T>>(
     refuse: bool,
     device: Device,
 ) -> Result<Store<T>> {
-    put_together::<T, F>(operation, axes, entries, refuse, device).map_err(|e| e.in_operation(operation))
+    put_together::<T, F>(operation, axes, entries, refuse, device)
+        .map_err(|e| e.in_operation(operation).of_parts("build", operation))
 }
 
 fn put_together<T: Scalar, F: BinaryOp<T, T, Out = T>>(
@@ -297,8 +298,9 @@ fn put_together<T: Scalar, F: BinaryOp<T, T, Out = T>>(
 }
 
 /// With its value stored once, where all entries have the same, and as cells, where all have an entry.
-fn iso_where_equal<T: Scalar>(store: Store<T>) -> Result<Store<T>> {
-    Ok(found(&store)?.unwrap_or_else(|| full_where_full(store)))
+fn iso_where_equal<T: Scalar>(operation: &'static str, store: Store<T>) -> Result<Store<T>> {
+    let found = found(&store).map_err(|e| e.in_operation(operation))?;
+    Ok(found.unwrap_or_else(|| full_where_full(store)))
 }
 
 fn entries<T: Scalar>(store: &Store<T>) -> Result<Vec<(u64, u64, T)>> {
@@ -315,7 +317,7 @@ fn element<T: Scalar>(store: &Store<T>, row: u64, column: u64) -> Result<Option<
     let operation = "get";
     for (what, index, bound) in [("row", row, store.rows.n()), ("column", column, store.cols.n())] {
         if index >= bound {
-            return Err(Error::IndexOutOfBounds { operation, what, position: 0, index, bound });
+            return Err(Error::IndexOutOfBounds { operation, what, position: None, index, bound });
         }
     }
     let (Some(row), Some(column)) = (store.rows.place(row), store.cols.place(column)) else { return Ok(None) };

@@ -34,22 +34,22 @@ pub enum Error {
         shape: (u64, u64),
     },
     /// An index lies outside its dimension.
-    #[error("{operation}: {what} {index} at position {position} is out of range, the bound is {bound}")]
+    #[error("{operation}: {what} {index}{} is out of range, the bound is {bound}", position.map(|p| format!(" at position {p}")).unwrap_or_default())]
     IndexOutOfBounds {
         /// The operation asked for.
         operation: &'static str,
         /// What kind of index: "row", "column", "source", …
         what: &'static str,
-        /// Where in the input it stands, from 0.
-        position: u64,
+        /// Where in a list, a range or other input it stands, from 0; `None` of an index that was given alone.
+        position: Option<u64>,
         /// The index given.
         index: u64,
         /// Indices must be below this.
         bound: u64,
     },
-    /// The same position twice and no operator to combine the values.
+    /// The same position twice and no operator to combine the values, which [`build_with`](crate::container::Matrix::build_with) takes.
     #[error(
-        "{operation}: duplicate entry ({row}, {column}) at position {position} and no operator to combine the values"
+        "{operation}: duplicate entry ({row}, {column}) at position {position} and no operator to combine the values: `build_with` takes one"
     )]
     DuplicateEntry {
         /// The operation asked for.
@@ -61,8 +61,10 @@ pub enum Error {
         /// Position in the input of the second one.
         position: u64,
     },
-    /// The same index of a vector twice and no operator to combine the values.
-    #[error("{operation}: duplicate index {index} at position {position} and no operator to combine the values")]
+    /// The same index of a vector twice and no operator to combine the values, which [`build_with`](crate::container::Vector::build_with) takes.
+    #[error(
+        "{operation}: duplicate index {index} at position {position} and no operator to combine the values: `build_with` takes one"
+    )]
     DuplicateIndex {
         /// The operation asked for.
         operation: &'static str,

@@ -18,7 +18,7 @@ fn csr(columns: u32, rows: impl Iterator<Item = Vec<u32>>, value: impl Fn(usize)
         offsets.push(indices.len() as u64);
     }
     let values = (0..indices.len()).map(value).collect();
-    Matrix::from_csr(offsets.len() as u32 - 1, columns, offsets, indices, values).unwrap()
+    Matrix::from_csr(offsets.len() as u64 - 1, columns.into(), offsets, indices, values).unwrap()
 }
 
 #[test]

@@ -228,7 +228,7 @@ fn full_vectors_and_sums_of_many_long_rows() {
         offsets.push(indices.len() as u64);
     }
     let values: Vec<i64> = (0..indices.len() as i64).map(|e| e * 37 % 101 - 50).collect();
-    let a: Matrix<i64> = Matrix::from_csr(m as u32, n as u32, offsets, indices, values).unwrap();
+    let a: Matrix<i64> = Matrix::from_csr(m, n, offsets, indices, values).unwrap();
     let x: Vector<i64> = Vector::build(n, &(0..n).map(|i| (i, i as i64 % 89 - 40)).collect::<Vec<_>>()).unwrap();
     let on = |d: Device| {
         let (a, x) = (a.to(&d).unwrap(), x.to(&d).unwrap());

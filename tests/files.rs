@@ -5,7 +5,7 @@ mod allocator;
 #[path = "common/random.rs"]
 mod random;
 
-use oplus::io::edge_list::{self, Delimiter, EdgeListOptions, Shape, Weights};
+use oplus::io::edge_list::{self, Columns, Delimiter, EdgeListOptions, Shape, Weights};
 use oplus::prelude::*;
 
 fn edges(text: &str, weights: Weights) -> oplus::Result<Vec<(u64, u64, f64)>> {
@@ -25,7 +25,9 @@ fn a_weight_may_be_nothing_or_an_empty_field() {
     };
     told(text, Weights::Required, "input:1: the weight is missing");
     told("0,1,2\n1,2\n", Weights::Required, "input:2: the weight is missing");
-    told("0,1,,5\n", Weights::Optional, "input:1: \"5\" is too much on this line");
+    let way =
+        "`edge_list::read` passes over further columns with `EdgeListOptions { columns: Columns::Chosen { .. }, .. }`";
+    told("0,1,,5\n", Weights::Optional, &format!("input:1: \"5\" is too much on this line: {way}"));
 }
 
 #[test]
@@ -39,7 +41,10 @@ fn what_is_there_twice_is_told_by_its_line() {
         assert_eq!(error.to_string(), format!("{}:{what}", path.display()));
     };
     let head = "%%MatrixMarket matrix coordinate integer";
-    let twice = |at| format!("entry {at}, counted from 0, is there twice: here again");
+    let twice = |at| {
+        let way = "`build_with` folds what `matrix_market::read` reads";
+        format!("entry {at}, counted from 0, is there twice: here again; {way}")
+    };
     let text = format!("{head} symmetric\n% of three\n3 3 4\n1 1 1\n2 1 2\n\n% more\n3 1 3\n2 1 4\n");
     told("symmetric.mtx", &text, &format!("9: {}", twice("(1, 0)")));
     let text = format!("{head} symmetric\n3 3 3\n2 1 2\n3 1 3\n1 2 4\n");
@@ -48,7 +53,14 @@ fn what_is_there_twice_is_told_by_its_line() {
     // A zero ahead makes no other index: the first two are on the diagonal, of one entry each.
     let text = format!("{head} symmetric\n3 3 5\n01 1 1\n2 002 2\n3 1 3\n2 1 4\n03 01 5\n");
     told("zeros.mtx", &text, &format!("7: {}", twice("(2, 0)")));
-    told("edges.csv", "# from, to\n0,1\n1,0\n\n0,1\n", &format!("5: {}", twice("(0, 1)")));
+    let list = twice("(0, 1)").replace("matrix_market", "edge_list");
+    told("edges.csv", "# from, to\n0,1\n1,0\n\n0,1\n", &format!("5: {list}"));
+    // And what it names does.
+    let coo = edge_list::read::<i32>(folder.path().join("edges.csv"), &Default::default()).unwrap();
+    assert_eq!(Matrix::<i32>::build_with(&coo, Plus).unwrap().entries().unwrap(), [(0, 1, 2), (1, 0, 1)]);
+    let path = folder.path().join("zeros.mtx");
+    let coo = oplus::io::matrix_market::read::<i32>(path).unwrap();
+    assert_eq!(Matrix::<i32>::build_with(&coo, Max).unwrap().get(0, 2).unwrap(), Some(5));
 }
 
 #[test]
@@ -357,7 +369,7 @@ fn delimiters() {
     ] {
         assert_eq!(with(delimiter, text).unwrap_err().to_string(), what, "{delimiter:?} {text:?}");
     }
-    for byte in *b"\n\r059.+-" {
+    for byte in *b"\n\r\"059.+-" {
         let e = with(Delimiter::Byte(byte), "0 1\n").unwrap_err();
         assert!(matches!(&e, Error::InvalidValue { operation: "edge_list::read", .. }), "{e}");
     }
@@ -371,12 +383,96 @@ fn comments_and_column_names() {
     let options = EdgeListOptions { header: true, ..Default::default() };
     assert_eq!(read_with(named, &options).unwrap().1, [(0, 1, 7.0)]);
     let e = read_with(named, &Default::default()).unwrap_err();
-    assert_eq!(e.to_string(), "input:3: source: \"from\" is not a vertex number");
+    let way = ": `edge_list::read` passes over a line of names with `EdgeListOptions { header: true, .. }`";
+    assert_eq!(e.to_string(), format!("input:3: source: \"from\" is not a vertex number{way}"));
+    // Only the first line may have names, and names have letters.
+    for (text, what) in [("0 1\nfrom to\n", "input:2: source: \"from\""), ("0.5 1\n", "input:1: source: \"0.5\"")] {
+        let e = read_with(text, &Default::default()).unwrap_err();
+        assert_eq!(e.to_string(), format!("{what} is not a vertex number"));
+    }
     // Lines are counted from the file's first.
     let e = read_with(&named.replace("0,1", "0,x"), &options).unwrap_err();
     assert_eq!(e.to_string(), "input:4: target: \"x\" is not a vertex number");
     assert!(read_with("from to\n", &options).unwrap().1.is_empty());
     assert!(read_with("", &options).unwrap().1.is_empty());
+}
+
+#[test]
+fn chosen_columns() {
+    let with = |(source, target, weight), weights, text| {
+        let columns = Columns::Chosen { source, target, weight };
+        read_with(text, &EdgeListOptions { columns, weights, ..Default::default() }).map(|found| found.1)
+    };
+    let (optional, required, ignored) = (Weights::Optional, Weights::Required, Weights::Ignored);
+    let table = "0,1,2.5,2024-01-01\n1,2,,x,y\n";
+    for (columns, weights, text, expected) in [
+        ((0, 1, Some(2)), optional, table, [(0, 1, 2.5), (1, 2, 1.0)]),
+        ((0, 1, None), optional, table, [(0, 1, 1.0), (1, 2, 1.0)]),
+        ((0, 1, Some(2)), ignored, table, [(0, 1, 1.0), (1, 2, 1.0)]),
+        // What is not read may be missing.
+        ((0, 1, Some(9)), ignored, table, [(0, 1, 1.0), (1, 2, 1.0)]),
+        ((1, 0, None), optional, "0 1\n1 2 a b c d", [(1, 0, 1.0), (2, 1, 1.0)]),
+        ((3, 1, Some(0)), required, "7;1;e;0\n8;2;f;1;g\n", [(0, 1, 7.0), (1, 2, 8.0)]),
+        // A diagonal.
+        ((0, 0, Some(1)), required, "3 7\n4 8 9\n", [(3, 3, 7.0), (4, 4, 8.0)]),
+    ] {
+        assert_eq!(with(columns, weights, text).unwrap(), expected, "{columns:?} {weights:?} {text:?}");
+    }
+    let missing = |what: &str, column, n| {
+        format!("input:2: the {what} is missing: column {column}, counted from 0, of a line that has {n}")
+    };
+    for (columns, weights, text, what) in [
+        ((1, 2, None), optional, "9,0,1\n9,0\n", missing("target", 2, 2)),
+        ((2, 1, None), optional, "9,0,1\n9,0\n", missing("source", 2, 2)),
+        ((usize::MAX, 1, None), optional, "# c\n9,0,1\n", missing("source", usize::MAX, 3)),
+        ((0, 1, Some(2)), optional, "0 1 2\n0 1\n", missing("weight", 2, 2)),
+        ((0, 1, Some(2)), required, "0,1,2\n0,1,,3\n", "input:2: the weight is missing".into()),
+        ((0, 2, None), optional, "0,1,2\n0,1,,3\n", "input:2: the target is missing".into()),
+        ((0, 1, Some(3)), optional, "0,1,2,x\n", "input:1: weight \"x\" is no number for f64".into()),
+    ] {
+        assert_eq!(with(columns, weights, text).unwrap_err().to_string(), what, "{columns:?} {text:?}");
+    }
+    let e = with((0, 1, None), required, "").unwrap_err();
+    assert_eq!(e.to_string(), "edge_list::read: weights are required, and no column of them is chosen");
+    // Nobody chose: a field more may be a mistake.
+    let e = read_with("0,1,2\n0,1,2,2024\n", &Default::default()).unwrap_err().to_string();
+    assert!(
+        e.starts_with("input:2: \"2024\" is too much on this line: ") && e.contains("columns: Columns::Chosen"),
+        "{e}"
+    );
+    // Many pieces.
+    let long: String = (0..200_000).map(|i| format!("e{i},{i},{},{}.5,more\n", i % 1000, i % 10)).collect();
+    let found = with((2, 1, Some(3)), required, &long).unwrap();
+    assert!(found.iter().zip(0..).all(|(e, i)| *e == (i % 1000, i, (i % 10) as f64 + 0.5)) && found.len() == 200_000);
+    let e = with((2, 1, Some(3)), required, &format!("{long}e,1,2\n")).unwrap_err().to_string();
+    assert!(e.starts_with("input:200001: the weight is missing"), "{e}");
+}
+
+#[test]
+fn fields_in_double_quotes() {
+    let expected = vec![(12, 15, 2.5), (1, 2, 1.0)];
+    for text in ["\"12\",\"15\",\"2.5\"\n1,2\n", "\"12\" ; 15;2.5\r\n\"1\"; \"2\" ;\"\"\r\n"] {
+        assert_eq!(read_with(text, &Default::default()).unwrap().1, expected, "{text:?}");
+    }
+    let columns = Columns::Chosen { source: 1, target: 2, weight: Some(3) };
+    let options = EdgeListOptions { columns, header: true, ..Default::default() };
+    let text = "name,from,to,km\n\"Smith, \"\"J.\"\"; x\",\"12\",15,2.5\n5\" disk,1,2,\n";
+    assert_eq!(read_with(text, &options).unwrap().1, expected);
+    // A semicolon stands between the fields where the commas are in quotes.
+    assert_eq!(read_with("h\n\"a, b\";12;15;2.5\n;1;2;\n", &options).unwrap().1, expected);
+    for (text, what) in [
+        ("\"1,2\n", "source: \"\\\"1,2\" is not a vertex number"),
+        ("0,\"1\"2,3\n", "target: \"\\\"1\\\"2,3\" is not a vertex number"),
+        ("0,1,\"2\n", "weight \"\\\"2\" is no number for f64"),
+        ("\"\",1\n", "the source is missing"),
+        // Without a character between fields quotes are none.
+        ("\"1\" 2\n", "source: \"\\\"1\\\"\" is not a vertex number"),
+    ] {
+        assert_eq!(read_with(text, &Default::default()).unwrap_err().to_string(), format!("input:1: {what}"));
+    }
+    // What follows a quote that is not closed is missing.
+    let e = read_with("h\n\"a,0,1,2\n", &options).unwrap_err().to_string();
+    assert!(e.starts_with("input:2: the source is missing: column 1"), "{e}");
 }
 
 #[cfg(feature = "compression")]
@@ -458,13 +554,20 @@ fn mutated_edge_lists_never_panic() {
         "0 1 -3\n2 0 7e3\n% c\n",
         "from;to\n1;2;0.5\n2;3;\n",
         "0\t1\n// c\n18446744073709551614\t0\n",
+        "\"0\",1,\"a,\"\"b\"\"\",3\n1,\"2\",,4\n",
     ];
-    let pieces: [&[u8]; 8] = [b"18446744073709551615", b"-1", b"1e999", b"\n", b";", b"\xff\xfe", b",,", b" "];
+    let pieces: [&[u8]; 9] = [b"18446744073709551615", b"-1", b"1e999", b"\n", b";", b"\xff\xfe", b",,", b" ", b"\""];
     let mut numbers = random::Rng(0x2545_f491_4f6c_dd1d);
     let mut random = |n: usize| numbers.below(n as u64) as usize;
     let delimiters = [Delimiter::Auto, Delimiter::Whitespace, Delimiter::Byte(b','), Delimiter::Byte(b'\t')];
     let shapes = [Shape::Square, Shape::Bipartite, Shape::Given(3, 4)];
     let weights = [Weights::Optional, Weights::Required, Weights::Ignored];
+    let columns = [
+        Columns::InOrder,
+        Columns::InOrder,
+        Columns::Chosen { source: 1, target: 0, weight: Some(3) },
+        Columns::Chosen { source: 0, target: 1, weight: Some(usize::MAX) },
+    ];
     let (mut errors, mut read) = (0, 0);
     for round in 0..20_000 {
         let mut text = seeds[round % seeds.len()].as_bytes().to_vec();
@@ -482,6 +585,7 @@ fn mutated_edge_lists_never_panic() {
             one_based: random(2) == 0,
             shape: shapes[random(3)],
             delimiter: delimiters[random(4)],
+            columns: columns[random(4)],
             weights: weights[random(3)],
             header: random(2) == 0,
         };

@@ -333,7 +333,7 @@ fn dense_arrays_and_back() {
     // In memory these have no room; what is nothing has.
     for (m, n) in [(0, 5), (5, 0), (0, 0)] {
         assert_eq!(Matrix::<i64>::full(m, n, 1).unwrap().shape(), (m, n));
-        assert!(Matrix::<i64>::from_full(m as u32, n as u32, vec![]).unwrap().into_full(1).unwrap().is_empty());
+        assert!(Matrix::<i64>::from_full(m, n, vec![]).unwrap().into_full(1).unwrap().is_empty());
     }
     let far = Matrix::<i64>::build(1 << 40, 1 << 40, &[(1 << 39, 5, 1)]).unwrap();
     assert!(matches!(far.into_full(0), Err(Error::OutOfMemory { operation: "into_full", .. })));
@@ -351,15 +351,15 @@ fn dense_arrays_and_back() {
 #[test]
 fn full_matrices_turn_as_arrays() {
     for (m, n) in [(1, 1), (70, 90), (2, 4100), (4100, 3), (130, 64)] {
-        let values: Vec<i64> = (0..i64::from(m) * i64::from(n)).collect();
-        let of_one = Matrix::<i64>::full(m.into(), n.into(), 7).unwrap();
+        let values: Vec<i64> = (0..(m * n) as i64).collect();
+        let of_one = Matrix::<i64>::full(m, n, 7).unwrap();
         for full in [Matrix::<i64>::from_full(m, n, values.clone()).unwrap(), of_one] {
             let rows = full.to_format(Format::Csr).unwrap();
             let (turned, expected) = (transpose(&full).eval().unwrap(), transpose(&rows).eval().unwrap());
             assert_eq!((turned.format(), turned.is_iso()), (Format::Full, full.is_iso()));
             assert_eq!(turned.entries().unwrap(), expected.entries().unwrap());
             assert_eq!(transpose(&turned).eval().unwrap(), full);
-            let x = Matrix::<i64>::build(n.into(), 3, &[(0, 1, 2), (u64::from(n) - 1, 2, 5)]).unwrap();
+            let x = Matrix::<i64>::build(n, 3, &[(0, 1, 2), (n - 1, 2, 5)]).unwrap();
             let product = |a: &Matrix<i64>| mxm(a, &x).transpose_a().eval().unwrap().entries().unwrap();
             assert_eq!(product(&turned), product(&expected));
         }

@@ -133,7 +133,7 @@ fn permuted_wants_entries_inside() {
     let coo = |i, j| Coo { nrows: 2, ncols: 2, rows: vec![0, i], columns: vec![1, j], values: vec![1.0, 2.0] };
     for (a, expected) in [(coo(5, 0), ("row", 5)), (coo(0, 2), ("column", 2))] {
         match permuted(a, 1) {
-            Err(Error::IndexOutOfBounds { what, position: 1, index, bound: 2, .. }) => {
+            Err(Error::IndexOutOfBounds { what, position: Some(1), index, bound: 2, .. }) => {
                 assert_eq!((what, index), expected)
             }
             other => panic!("{other:?}"),

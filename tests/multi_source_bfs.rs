@@ -53,7 +53,7 @@ fn no_sources_and_bad_ones() {
     assert_eq!(nothing.levels.unwrap().shape(), (0, 4));
     let error = multi_source_bfs(&graph, &[0, 9], &options).unwrap_err();
     assert!(
-        matches!(error, Error::IndexOutOfBounds { what: "source", position: 1, index: 9, bound: 4, .. }),
+        matches!(error, Error::IndexOutOfBounds { what: "source", position: Some(1), index: 9, bound: 4, .. }),
         "{error}"
     );
     let wide: Matrix<bool> = Matrix::new(2, 3).unwrap();

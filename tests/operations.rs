@@ -37,7 +37,7 @@ fn errors_name_operands_and_change_nothing() {
     assert!(e.contains("A is on cpu, B is on reference"), "{e}");
     assert_eq!(c.entries().unwrap(), [(1, 1, 5.0)]);
     let e = Matrix::<f64>::build(2, 2, &[(0, 1, 1.0), (2, 0, 1.0)]).unwrap_err();
-    assert!(matches!(e, Error::IndexOutOfBounds { what: "row", position: 1, index: 2, bound: 2, .. }), "{e}");
+    assert!(matches!(e, Error::IndexOutOfBounds { what: "row", position: Some(1), index: 2, bound: 2, .. }), "{e}");
     let e = Matrix::<f64>::build(2, 2, &[(0, 1, 1.0), (1, 0, 1.0), (0, 1, 2.0)]).unwrap_err();
     assert!(matches!(e, Error::DuplicateEntry { row: 0, column: 1, position: 2, .. }), "{e}");
     let e = Matrix::<f64>::from_csr(2, 2, vec![0, 2, 1], vec![0, 1], vec![1.0, 2.0]).unwrap_err().to_string();

@@ -54,7 +54,7 @@ fn shape(entries: u64, mean: u64, skewed: bool, salt: u64) -> Outcome<Matrix<f64
         offsets.push(indices.len() as u64);
     }
     let values = (0..indices.len()).map(|e| (e % 1000) as f64).collect();
-    Ok(Matrix::from_csr(rows, columns, offsets, indices, values)?)
+    Ok(Matrix::from_csr(rows.into(), columns.into(), offsets, indices, values)?)
 }
 
 struct Table<'a, 'b> {
@@ -161,7 +161,7 @@ fn formats(table: &mut Table, entries: u64) -> Outcome<()> {
     table.row("cells", "apply", 16.0 * cells, || apply(&x, Negate).eval())?;
     drop((a, b, x, y, mask));
     let values = |n: u64| (0..n).map(|e| (e % 1000) as f64).collect();
-    let x = Matrix::<f64>::from_full(rows, columns, values(u64::from(rows) * 1000))?.to(&device)?;
+    let x = Matrix::<f64>::from_full(rows.into(), columns.into(), values(u64::from(rows) * 1000))?.to(&device)?;
     table.row("full", "union", 24.0 * cells, || ewise_add(&x, &x, Plus).eval())?;
     table.row("full", "apply", 16.0 * cells, || apply(&x, Negate).eval())?;
     table.row("full", "transpose", 16.0 * cells, || transpose(&x).eval())?;
@@ -193,5 +193,5 @@ fn from_rows<R: Iterator<Item = u32>>(rows: u32, columns: u32, row: impl Fn(u32)
         offsets.push(indices.len() as u64);
     }
     let values = (0..indices.len()).map(|e| (e % 1000) as f64).collect();
-    Ok(Matrix::from_csr(rows, columns, offsets, indices, values)?)
+    Ok(Matrix::from_csr(rows.into(), columns.into(), offsets, indices, values)?)
 }

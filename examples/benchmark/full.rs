@@ -52,7 +52,7 @@ fn by_full(
     let mut random = Random::new(17, n as u64);
     let values: Vec<f64> = (0..n).map(|_| 1.0 - random.unit()).collect();
     let shape = if left { (k, inner) } else { (inner, k) };
-    let x = Matrix::from_full(shape.0, shape.1, values.clone())?.to(&session.device)?;
+    let x = Matrix::from_full(shape.0.into(), shape.1.into(), values.clone())?.to(&session.device)?;
     let product = || if left { mxm(&x, a).eval() } else { mxm(a, &x).eval() };
     let (ours, c) = session.measure(|| Ok(product()?))?;
     if let Some((name, label)) = trace {

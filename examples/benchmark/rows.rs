@@ -29,7 +29,8 @@ impl Rows {
     }
     /// As a matrix of this library on the host.
     pub(crate) fn matrix(&self) -> Result<Matrix<f64>> {
-        Matrix::from_csr(self.nrows, self.ncols, self.offsets.clone(), self.columns.clone(), self.values.clone())
+        let (nrows, ncols) = (self.nrows.into(), self.ncols.into());
+        Matrix::from_csr(nrows, ncols, self.offsets.clone(), self.columns.clone(), self.values.clone())
     }
     pub(crate) fn nnz(&self) -> u64 {
         self.columns.len() as u64

@@ -234,7 +234,7 @@ impl Case {
         let values = (0..u64::from(n) * k).map(value).collect();
         let offsets = (0..=u64::from(n)).map(|r| r * k).collect();
         let indices = (0..n).flat_map(|_| 0..columns).collect();
-        Ok(Matrix::<f64>::from_csr(n, columns, offsets, indices, values)?.cast()?)
+        Ok(Matrix::<f64>::from_csr(n.into(), columns.into(), offsets, indices, values)?.cast()?)
     }
 }
 

@@ -1,5 +1,5 @@
 //! Breadth-first search from one vertex: levels and parents.
-use super::{sources_in, square, told};
+use super::{source_in, square, told};
 use crate::algebra::{AnySecondI, First, Plus, Scalar, Second};
 use crate::container::{Matrix, Vector};
 use crate::error::{Error, Result};
@@ -120,7 +120,7 @@ type Graph<T> = Matrix<T, AnySecondI>;
 
 fn search<T: Scalar>(graph: &Graph<T>, mut back: Option<Graph<T>>, source: u64, options: &BfsOptions) -> Result<Bfs> {
     let n = square("bfs", graph.shape())?;
-    sources_in("bfs", &[source], n)?;
+    source_in("bfs", source, n, None)?;
     let device = graph.device();
     let mut frontier: Vector<u64, AnySecondI> = Vector::build(n, &[(source, source)])?.to(&device)?;
     let mut levels: Vector<u32, AnySecondI> = Vector::build(n, &[(source, 0)])?.to(&device)?;

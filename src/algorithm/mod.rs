@@ -69,13 +69,12 @@ fn square(operation: &'static str, shape: (u64, u64)) -> Result<u64> {
     if shape.0 == shape.1 { Ok(shape.0) } else { Err(Error::NotSquare { operation, shape }) }
 }
 
-/// Every source is a vertex.
-fn sources_in(operation: &'static str, sources: &[u64], bound: u64) -> Result<()> {
-    match sources.iter().enumerate().find(|(_, s)| **s >= bound) {
-        None => Ok(()),
-        Some((position, index)) => {
-            Err(Error::IndexOutOfBounds { operation, what: "source", position: position as u64, index: *index, bound })
-        }
+/// A source is a vertex.
+fn source_in(operation: &'static str, index: u64, bound: u64, position: Option<u64>) -> Result<()> {
+    if index < bound {
+        Ok(())
+    } else {
+        Err(Error::IndexOutOfBounds { operation, what: "source", position, index, bound })
     }
 }
 

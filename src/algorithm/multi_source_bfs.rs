@@ -1,5 +1,5 @@
 //! Breadth-first search from many vertices at once.
-use super::{sources_in, square, told};
+use super::{source_in, square, told};
 use crate::algebra::{AnyPair, First, Identity, Scalar, Second};
 use crate::container::Matrix;
 use crate::device::Device;
@@ -110,7 +110,7 @@ fn in_batches<T: Scalar, S>(
 ) -> Result<MultiSourceBfs> {
     let operation = "multi_source_bfs";
     let n = square(operation, graph.shape())?;
-    sources_in(operation, sources, n)?;
+    (0..).zip(sources).try_for_each(|(position, source)| source_in(operation, *source, n, Some(position)))?;
     let graph = graph.over::<AnyPair>();
     // No more are reached than edges lead to.
     let most = if is_hypersparse(n, graph.nvals()) { graph.nvals() + 1 } else { n };
@@ -198,5 +198,5 @@ fn stacked<T: Scalar>(mut levels: Vec<Matrix<u32>>, rows: u64, graph: &Matrix<T,
         all.values.extend_from_slice(&coo.values);
         done += part.nrows();
     }
-    Matrix::from_coo(&all)?.to(&graph.device())
+    Matrix::triplets("multi_source_bfs", &all)?.to(&graph.device())
 }

@@ -1,5 +1,5 @@
 //! Shortest paths from one vertex.
-use super::{sources_in, square, told, weighted};
+use super::{source_in, square, told, weighted};
 use crate::algebra::{Identity, Le, Min, MinPlus, Ordered, Scalar, ValueEq, ValueLt};
 use crate::container::{Matrix, Vector};
 use crate::error::{Error, Result};
@@ -55,7 +55,7 @@ pub fn sssp<T: Ordered, S>(weights: &Matrix<T, S>, source: u64, options: &SsspOp
 fn shortest<T: Ordered, S>(weights: &Matrix<T, S>, source: u64, options: &SsspOptions) -> Result<Sssp<T>> {
     let operation = "sssp";
     let n = square(operation, weights.shape())?;
-    sources_in(operation, &[source], n)?;
+    source_in(operation, source, n, None)?;
     let (edges, negative) = weighted(operation, weights)?;
     let start: Vector<T, MinPlus> = Vector::build(n, &[(source, T::ZERO)])?.to(&weights.device())?;
     let (distances, rounds) = relaxed(operation, &edges, negative, start, options.max_rounds)?;

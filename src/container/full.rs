@@ -6,7 +6,7 @@ use crate::backend::Body;
 use crate::device::Device;
 use crate::error::{Error, Result};
 use crate::memory;
-use crate::storage::axis::Axis;
+use crate::storage::axis::{Axis, counted, counted_shape};
 use crate::storage::frame::{Cells, Form, Frame, slots};
 use crate::storage::held::{Held, Values};
 use crate::storage::pattern::Pattern;
@@ -66,11 +66,7 @@ impl<T: Scalar, S> Matrix<T, S> {
     #[doc(alias("ones", "fill"))]
     pub fn full(nrows: u64, ncols: u64, value: T) -> Result<Self> {
         let operation = "full";
-        let dimension = |what, n: u64| {
-            let limit = u128::from(u32::MAX);
-            u32::try_from(n).map_err(|_| Error::IndexOverflow { operation, what, value: n.into(), limit })
-        };
-        let shape = (dimension("the rows of a full matrix", nrows)?, dimension("the columns of a full matrix", ncols)?);
+        let shape = counted_shape(operation, (nrows, ncols))?;
         if shape.0 == 0 || shape.1 == 0 {
             return Self::new(nrows, ncols);
         }
@@ -80,7 +76,7 @@ impl<T: Scalar, S> Matrix<T, S> {
     /// C(i, j) = `values[i · ncols + j]`: an entry at every place, row by row; the values are moved. O(1).
     ///
     /// # Errors
-    /// `InvalidValue` where they are not `nrows` times `ncols`.
+    /// `IndexOverflow` for a dimension of 2³² or more; `InvalidValue` where the values are not `nrows` times `ncols`.
     /// ```
     /// use oplus::prelude::*;
     /// # fn main() -> oplus::Result<()> {
@@ -90,17 +86,18 @@ impl<T: Scalar, S> Matrix<T, S> {
     /// # Ok(()) }
     /// ```
     #[doc(alias = "from_dense")]
-    pub fn from_full(nrows: u32, ncols: u32, values: Vec<T>) -> Result<Self> {
+    pub fn from_full(nrows: u64, ncols: u64, values: Vec<T>) -> Result<Self> {
         let operation = "from_full";
+        let shape = counted_shape(operation, (nrows, ncols))?;
         if values.len() as u128 != u128::from(nrows) * u128::from(ncols) {
             let reason =
                 format!("a full {nrows}×{ncols} matrix has a value for every place, these are {}", values.len());
             return Err(Error::InvalidValue { operation, reason });
         }
         if values.is_empty() {
-            return Self::new(nrows.into(), ncols.into());
+            return Self::new(nrows, ncols);
         }
-        Ok(Self::of(everywhere((nrows, ncols), values.into())))
+        Ok(Self::of(everywhere(shape, values.into())))
     }
     /// v = the values A(i, j) for every place, at i · ncols + j, `absent` where there is no entry; A stays. O(m n), the values are copied:
     /// [`into_full`](Self::into_full) moves those of a full matrix.
@@ -152,12 +149,7 @@ impl<T: Scalar, S> Vector<T, S> {
     #[doc(alias = "from_dense")]
     pub fn from_full(values: Vec<T>) -> Result<Self> {
         let operation = "from_full";
-        let n = u32::try_from(values.len()).map_err(|_| Error::IndexOverflow {
-            operation,
-            what: "the length of a full vector",
-            value: values.len() as u128,
-            limit: u32::MAX as u128,
-        })?;
+        let n = counted(operation, "length", values.len() as u64)?;
         let mut indices = memory::with_capacity(operation, values.len())?;
         indices.extend(0..n);
         let pattern = Pattern::new(1, n as usize, vec![0, n.into()], indices);

@@ -6,7 +6,10 @@ use crate::error::{Error, Result};
 use crate::memory;
 use crate::storage::pattern::Pattern;
 use crate::storage::store::{Store, axes_for};
-use crate::storage::{Coo, axis::Axis};
+use crate::storage::{
+    Coo,
+    axis::{Axis, counted},
+};
 
 fn cleared<T: Scalar>(a: &Store<T>) -> Result<Store<T>> {
     let like = |axis: &Axis| axis.like(axis.n());
@@ -14,8 +17,8 @@ fn cleared<T: Scalar>(a: &Store<T>) -> Result<Store<T>> {
 }
 
 /// A vector from the triplets of its only row or column.
-fn line<T: Scalar>(coo: &Coo<T>) -> Result<Store<T>> {
-    let (operation, lies) = ("build", coo.nrows == 1);
+fn line<T: Scalar>(operation: &'static str, coo: &Coo<T>) -> Result<Store<T>> {
+    let lies = coo.nrows == 1;
     if !lies && coo.ncols != 1 {
         let reason = format!("a vector is one row or one column, this is {}×{}", coo.nrows, coo.ncols);
         return Err(Error::InvalidValue { operation, reason });
@@ -25,7 +28,7 @@ fn line<T: Scalar>(coo: &Coo<T>) -> Result<Store<T>> {
         false => ("column", &coo.columns, coo.nrows, &coo.rows),
     };
     if let Some(position) = lines.iter().position(|line| *line > 0) {
-        let (index, position) = (lines[position], position as u64);
+        let (index, position) = (lines[position], Some(position as u64));
         return Err(Error::IndexOutOfBounds { operation, what, position, index, bound: 1 });
     }
     let made = built::<T, First>(operation, axes_for((1, n), 0), (lines, indices, &coo.values), true, Device::Cpu);
@@ -67,7 +70,7 @@ impl<T: Arithmetic, S> Matrix<T, S> {
     /// I(i, i) = 1 for all i < n, stored once. O(n).
     ///
     /// # Errors
-    /// `OutOfMemory`; `InvalidValue` from 2³² on.
+    /// `IndexOverflow` from 2³² on; `OutOfMemory`.
     /// ```
     /// use oplus::prelude::*;
     /// # fn main() -> oplus::Result<()> {
@@ -78,10 +81,7 @@ impl<T: Arithmetic, S> Matrix<T, S> {
     #[doc(alias("eye", "speye"))]
     pub fn identity(n: u64) -> Result<Self> {
         let operation = "identity";
-        let Ok(places) = u32::try_from(n) else {
-            let reason = format!("an identity of {n} rows has too many entries");
-            return Err(Error::InvalidValue { operation, reason });
-        };
+        let places = counted(operation, "number of rows", n)?;
         let mut offsets = memory::with_capacity(operation, places as usize + 1)?;
         offsets.extend(0..=n);
         let mut indices = memory::with_capacity(operation, places as usize)?;
@@ -144,7 +144,11 @@ impl<T: Scalar, S> Vector<T, S> {
     /// # Ok(()) }
     /// ```
     pub fn from_coo(coo: &Coo<T>) -> Result<Self> {
-        line(coo).map(Self::of)
+        Self::triplets("from_coo", coo)
+    }
+    /// The same for what goes by another name.
+    pub(crate) fn triplets(operation: &'static str, coo: &Coo<T>) -> Result<Self> {
+        line(operation, coo).map(Self::of)
     }
     /// The triplets (i, 0, v) where x(i) = v, of one column and ascending. O(e).
     ///

@@ -4,9 +4,10 @@ use crate::algebra::{BinaryOp, First, Scalar};
 use crate::device::Device;
 use crate::error::Result;
 use crate::format::filled;
+use crate::memory;
 use crate::storage::{
     Coo,
-    axis::Axis,
+    axis::{Axis, counted_shape},
     pattern::Pattern,
     store::{Store, axes_for},
 };
@@ -43,8 +44,8 @@ impl<T: Scalar, S> Matrix<T, S> {
     /// ```
     #[doc(alias("GrB_Matrix_build", "from_triplets"))]
     pub fn build(nrows: u64, ncols: u64, entries: &[(u64, u64, T)]) -> Result<Self> {
-        let coo = split(nrows, ncols, entries)?;
-        Self::from_coo(&coo)
+        let operation = "build";
+        Self::triplets(operation, &split(operation, (nrows, ncols), entries)?)
     }
     /// A(iₑ, jₑ) = vₑ for each triplet e; the same position twice is an error. As [`build`](Self::build), O(m + e log e) at most.
     ///
@@ -59,9 +60,12 @@ impl<T: Scalar, S> Matrix<T, S> {
     /// ```
     #[doc(alias = "coo_matrix")]
     pub fn from_coo(coo: &Coo<T>) -> Result<Self> {
-        let arrays = (&coo.rows[..], &coo.columns[..], &coo.values[..]);
-        built::<T, First>("build", axes_of(coo), arrays, true, Device::Cpu)
-            .and_then(|store| iso_where_equal(store).map(Self::of))
+        Self::triplets("from_coo", coo)
+    }
+    /// The same for what goes by another name.
+    pub(crate) fn triplets(operation: &'static str, coo: &Coo<T>) -> Result<Self> {
+        let store = built::<T, First>(operation, axes_of(coo), arrays(coo), true, Device::Cpu)?;
+        iso_where_equal(operation, store).map(Self::of)
     }
     /// A(i, j) = v₁ ⊕ v₂ ⊕ …, the values of the triplets of one position folded by `fold` = ⊕ in input order. It need not be commutative:
     /// [`First`], `Second`, `Minus` and floating sums have one result. Triplets of a slice or an iterator are [`Coo::from_entries`].
@@ -80,9 +84,9 @@ impl<T: Scalar, S> Matrix<T, S> {
     /// ```
     #[doc(alias("GrB_Matrix_build", "from_triplets"))]
     pub fn build_with<F: BinaryOp<T, T, Out = T>>(coo: &Coo<T>, _fold: F) -> Result<Self> {
-        let arrays = (&coo.rows[..], &coo.columns[..], &coo.values[..]);
-        built::<T, F>("build", axes_of(coo), arrays, false, Device::Cpu)
-            .and_then(|store| iso_where_equal(store).map(Self::of))
+        let operation = "build_with";
+        let store = built::<T, F>(operation, axes_of(coo), arrays(coo), false, Device::Cpu)?;
+        iso_where_equal(operation, store).map(Self::of)
     }
     /// A(i, j) = v₁ ⊕ v₂ ⊕ …, as [`build_with`](Self::build_with), in the memory of `device` and by its kernels: a stable sort by the digits of rows and columns
     /// on CUDA. O(m + e log e) at most; the same bits on every device.
@@ -98,8 +102,7 @@ impl<T: Scalar, S> Matrix<T, S> {
     /// # Ok(()) }
     /// ```
     pub fn build_on<F: BinaryOp<T, T, Out = T>>(coo: &Coo<T>, _fold: F, device: &Device) -> Result<Self> {
-        let arrays = (&coo.rows[..], &coo.columns[..], &coo.values[..]);
-        built::<T, F>("build", axes_of(coo), arrays, false, *device).map(Self::of)
+        built::<T, F>("build_on", axes_of(coo), arrays(coo), false, *device).map(Self::of)
     }
     /// A(i, j) = value at each of these positions, given in any order and counted once: it is stored once. O(e log e) in the worst case.
     ///
@@ -114,19 +117,21 @@ impl<T: Scalar, S> Matrix<T, S> {
     /// # Ok(()) }
     /// ```
     pub fn from_pattern(nrows: u64, ncols: u64, positions: &[(u64, u64)], value: T) -> Result<Self> {
-        let mut rows = crate::memory::with_capacity("build", positions.len())?;
-        let mut columns = crate::memory::with_capacity("build", positions.len())?;
+        let operation = "from_pattern";
+        let mut rows = memory::with_capacity(operation, positions.len())?;
+        let mut columns = memory::with_capacity(operation, positions.len())?;
         rows.extend(positions.iter().map(|p| p.0));
         columns.extend(positions.iter().map(|p| p.1));
-        let marks = crate::memory::zeroed("build", positions.len())?;
+        let marks = memory::zeroed(operation, positions.len())?;
         let axes = axes_for((nrows, ncols), positions.len() as u64);
-        let marks = built::<u8, First>("build", axes, (&rows, &columns, &marks), false, Device::Cpu)?;
-        filled(&marks, value).map(Self::of)
+        let marks = built::<u8, First>(operation, axes, (&rows, &columns, &marks), false, Device::Cpu)?;
+        filled(&marks, value).map(Self::of).map_err(|e| e.in_operation(operation))
     }
     /// A(i, `indices[p]`) = `values[p]` for `offsets[i]` ≤ p < `offsets[i + 1]`: from compressed rows; everything is checked, O(m + e).
     ///
     /// # Errors
-    /// `InvalidValue` or `IndexOutOfBounds` naming row and position.
+    /// `InvalidValue` or `IndexOutOfBounds` naming row and position; `IndexOverflow` for a dimension of 2³² or more, which
+    /// [`from_csr_parts`](Self::from_csr_parts) takes with a list of what is stored.
     /// ```
     /// use oplus::prelude::*;
     /// # fn main() -> oplus::Result<()> {
@@ -135,11 +140,13 @@ impl<T: Scalar, S> Matrix<T, S> {
     /// # Ok(()) }
     /// ```
     #[doc(alias("csr_matrix", "GrB_Matrix_import"))]
-    pub fn from_csr(nrows: u32, ncols: u32, offsets: Vec<u64>, indices: Vec<u32>, values: Vec<T>) -> Result<Self> {
+    pub fn from_csr(nrows: u64, ncols: u64, offsets: Vec<u64>, indices: Vec<u32>, values: Vec<T>) -> Result<Self> {
+        let operation = "from_csr";
+        let (nrows, ncols) = counted_shape(operation, (nrows, ncols))?;
         let pattern = Pattern::new(nrows as usize, ncols as usize, offsets, indices);
-        pattern.validate("from_csr", values.len())?;
+        pattern.validate(operation, values.len())?;
         let store = Store::host(Axis::Full(nrows), Axis::Full(ncols), pattern, values, Device::Cpu);
-        iso_where_equal(store).map(Self::of)
+        iso_where_equal(operation, store).map(Self::of)
     }
     /// Rows and columns.
     pub fn shape(&self) -> (u64, u64) {
@@ -186,9 +193,9 @@ impl<T: Scalar, S> Matrix<T, S> {
     pub fn to_coo(&self) -> Result<Coo<T>> {
         let host = self.store.to_host().map_err(|e| e.in_operation("to_coo"))?;
         let mut coo = Coo::new(self.nrows(), self.ncols());
-        coo.values = crate::memory::copied("to_coo", &host.values)?;
-        coo.rows = crate::memory::with_capacity("to_coo", host.values.len())?;
-        coo.columns = crate::memory::with_capacity("to_coo", host.values.len())?;
+        coo.values = memory::copied("to_coo", &host.values)?;
+        coo.rows = memory::with_capacity("to_coo", host.values.len())?;
+        coo.columns = memory::with_capacity("to_coo", host.values.len())?;
         for row in 0..host.pattern.nrows {
             let columns = host.pattern.row(row);
             coo.rows.extend(std::iter::repeat_n(self.store.rows.id(row), columns.len()));
@@ -215,10 +222,14 @@ impl<T: Scalar, S> Matrix<T, S> {
     }
 }
 
-fn split<T: Scalar>(nrows: u64, ncols: u64, entries: &[(u64, u64, T)]) -> Result<Coo<T>> {
-    let (mut rows, mut columns) =
-        (crate::memory::with_capacity("build", entries.len())?, crate::memory::with_capacity("build", entries.len())?);
-    let mut values = crate::memory::with_capacity("build", entries.len())?;
+fn arrays<T>(coo: &Coo<T>) -> (&[u64], &[u64], &[T]) {
+    (&coo.rows, &coo.columns, &coo.values)
+}
+
+fn split<T: Scalar>(operation: &'static str, (nrows, ncols): (u64, u64), entries: &[(u64, u64, T)]) -> Result<Coo<T>> {
+    let n = entries.len();
+    let (mut rows, mut columns) = (memory::with_capacity(operation, n)?, memory::with_capacity(operation, n)?);
+    let mut values = memory::with_capacity(operation, n)?;
     rows.extend(entries.iter().map(|e| e.0));
     columns.extend(entries.iter().map(|e| e.1));
     values.extend(entries.iter().map(|e| e.2));

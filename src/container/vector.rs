@@ -5,7 +5,7 @@ use crate::device::Device;
 use crate::error::{Error, Result};
 use crate::format::filled;
 use crate::storage::{
-    axis::Axis,
+    axis::{Axis, counted},
     pattern::Pattern,
     store::{Store, axes_for},
 };
@@ -42,8 +42,9 @@ impl<T: Scalar, S> Vector<T, S> {
     /// ```
     #[doc(alias = "GrB_Vector_build")]
     pub fn build(n: u64, entries: &[(u64, T)]) -> Result<Self> {
-        let (rows, indices, values) = split_vector(entries)?;
-        let made = built::<T, First>("build", axes_for((1, n), 0), (&rows, &indices, &values), true, Device::Cpu);
+        let operation = "build";
+        let (rows, indices, values) = split_vector(operation, entries)?;
+        let made = built::<T, First>(operation, axes_for((1, n), 0), (&rows, &indices, &values), true, Device::Cpu);
         made.map(Self::of).map_err(Error::of_elements)
     }
     /// x(i) = v₁ ⊕ v₂ ⊕ …, the values given for i folded by `fold` = ⊕ in input order. O(e log e) at most.
@@ -59,7 +60,7 @@ impl<T: Scalar, S> Vector<T, S> {
     /// ```
     #[doc(alias = "GrB_Vector_build")]
     pub fn build_with<F: BinaryOp<T, T, Out = T>>(n: u64, entries: &[(u64, T)], fold: F) -> Result<Self> {
-        Self::build_on(n, entries, fold, &Device::Cpu)
+        Self::folded("build_with", n, entries, fold, &Device::Cpu)
     }
     /// x(i) = ⊕ of the values given for i, in their order, as [`build_with`](Self::build_with), in the memory of `device` and by its
     /// kernels: a stable sort by the digits of indices on CUDA.
@@ -78,11 +79,20 @@ impl<T: Scalar, S> Vector<T, S> {
     pub fn build_on<F: BinaryOp<T, T, Out = T>>(
         n: u64,
         entries: &[(u64, T)],
+        fold: F,
+        device: &Device,
+    ) -> Result<Self> {
+        Self::folded("build_on", n, entries, fold, device)
+    }
+    fn folded<F: BinaryOp<T, T, Out = T>>(
+        operation: &'static str,
+        n: u64,
+        entries: &[(u64, T)],
         _fold: F,
         device: &Device,
     ) -> Result<Self> {
-        let (rows, indices, values) = split_vector(entries)?;
-        let made = built::<T, F>("build", axes_for((1, n), 0), (&rows, &indices, &values), false, *device);
+        let (rows, indices, values) = split_vector(operation, entries)?;
+        let made = built::<T, F>(operation, axes_for((1, n), 0), (&rows, &indices, &values), false, *device);
         made.map(Self::of).map_err(Error::of_elements)
     }
     /// x(i) = value at each of these indices, given in any order and counted once: it is stored once. O(e log e) in the worst case.
@@ -98,15 +108,16 @@ impl<T: Scalar, S> Vector<T, S> {
     /// # Ok(()) }
     /// ```
     pub fn from_pattern(n: u64, indices: &[u64], value: T) -> Result<Self> {
-        let rows = crate::memory::zeroed("build", indices.len())?;
-        let marks = crate::memory::zeroed("build", indices.len())?;
-        let marks = built::<u8, First>("build", axes_for((1, n), 0), (&rows, indices, &marks), false, Device::Cpu);
+        let operation = "from_pattern";
+        let rows = crate::memory::zeroed(operation, indices.len())?;
+        let marks = crate::memory::zeroed(operation, indices.len())?;
+        let marks = built::<u8, First>(operation, axes_for((1, n), 0), (&rows, indices, &marks), false, Device::Cpu);
         filled(&marks.map_err(Error::of_elements)?, value).map(Self::of)
     }
     /// x(i) = value at every index i < n. O(n).
     ///
     /// # Errors
-    /// `OutOfMemory`; `InvalidValue` from 2³² on.
+    /// `IndexOverflow` from 2³² on; `OutOfMemory`.
     /// ```
     /// use oplus::prelude::*;
     /// # fn main() -> oplus::Result<()> {
@@ -115,10 +126,7 @@ impl<T: Scalar, S> Vector<T, S> {
     /// ```
     pub fn full(n: u64, value: T) -> Result<Self> {
         let operation = "full";
-        let places = u32::try_from(n).map_err(|_| Error::InvalidValue {
-            operation,
-            reason: format!("a full vector of length {n} is too long"),
-        })?;
+        let places = counted(operation, "length", n)?;
         let mut indices = crate::memory::with_capacity(operation, places as usize)?;
         indices.extend(0..places);
         let pattern = Pattern::new(1, places as usize, vec![0, n], indices);
@@ -166,10 +174,12 @@ impl<T: Scalar, S> Vector<T, S> {
     }
 }
 
-fn split_vector<T: Scalar>(entries: &[(u64, T)]) -> Result<(Vec<u64>, Vec<u64>, Vec<T>)> {
-    let mut indices = crate::memory::with_capacity("build", entries.len())?;
+type Arrays<T> = (Vec<u64>, Vec<u64>, Vec<T>);
+
+fn split_vector<T: Scalar>(operation: &'static str, entries: &[(u64, T)]) -> Result<Arrays<T>> {
+    let mut indices = crate::memory::with_capacity(operation, entries.len())?;
     indices.extend(entries.iter().map(|e| e.0));
-    let mut values = crate::memory::with_capacity("build", entries.len())?;
+    let mut values = crate::memory::with_capacity(operation, entries.len())?;
     values.extend(entries.iter().map(|e| e.1));
-    Ok((crate::memory::filled("build", entries.len(), 0)?, indices, values))
+    Ok((crate::memory::filled(operation, entries.len(), 0)?, indices, values))
 }

@@ -6,7 +6,7 @@ use crate::backend::host::HostCsr;
 use crate::container::Matrix;
 use crate::device::Device;
 use crate::error::{Error, Result};
-use crate::storage::axis::Axis;
+use crate::storage::axis::{Axis, counted};
 use crate::storage::frame::{Form, Frame};
 use crate::storage::held::Held;
 use crate::storage::pattern::Pattern;
@@ -107,13 +107,7 @@ fn value_size<T>(one: Option<T>) -> usize {
 
 /// A dimension with a place for every index.
 fn full(axis: &Axis, what: &'static str) -> Result<Axis> {
-    match u32::try_from(axis.n()) {
-        Ok(n) => Ok(Axis::Full(n)),
-        Err(_) => {
-            let (value, limit) = (axis.n() as u128, u32::MAX as u128);
-            Err(Error::IndexOverflow { operation: OPERATION, what, value, limit })
-        }
-    }
+    counted(OPERATION, what, axis.n()).map(Axis::Full)
 }
 
 /// With a place for every row and column, where that can be for this format.

@@ -123,7 +123,8 @@ pub fn permuted<T>(mut a: Coo<T>, seed: u64) -> Result<Coo<T>> {
     for (what, indices) in [("row", &a.rows), ("column", &a.columns)] {
         if let Some(position) = indices.iter().position(|i| *i >= a.nrows) {
             let (operation, index, bound) = ("permuted", indices[position], a.nrows);
-            return Err(Error::IndexOutOfBounds { operation, what, position: position as u64, index, bound });
+            let position = Some(position as u64);
+            return Err(Error::IndexOutOfBounds { operation, what, position, index, bound });
         }
     }
     let mut order = memory::with_capacity("permuted", usize::try_from(a.nrows).unwrap_or(usize::MAX))?;

@@ -135,7 +135,8 @@ fn axis(operation: &'static str, (what, many): Noun, n: u64, ids: Option<Vec<u64
     }
     match ids.last() {
         Some(&index) if index >= n => {
-            Err(Error::IndexOutOfBounds { operation, what, position: ids.len() as u64 - 1, index, bound: n })
+            let position = Some(ids.len() as u64 - 1);
+            Err(Error::IndexOutOfBounds { operation, what, position, index, bound: n })
         }
         _ => Ok(Axis::Listed { n, ids: Arc::new(ids) }),
     }

@@ -73,7 +73,7 @@ impl<T: Scalar> TryFrom<&CooMatrix<T>> for Coo<T> {
 impl<T: Scalar, S> TryFrom<&CooMatrix<T>> for Matrix<T, S> {
     type Error = Error;
     fn try_from(a: &CooMatrix<T>) -> Result<Self> {
-        Matrix::from_coo(&Coo::try_from(a)?)
+        Matrix::triplets("from nalgebra-sparse", &Coo::try_from(a)?)
     }
 }
 

@@ -16,13 +16,8 @@ use crate::algebra::Scalar;
 use crate::container::{Matrix, Vector};
 use crate::error::{Error, Result};
 use crate::memory;
+use crate::storage::axis::{counted, counted_shape};
 use ndarray::{Array1, Array2, ArrayBase, Data, Ix1, Ix2};
-
-/// A dimension that u32 counts.
-fn dimension(operation: &'static str, what: &'static str, n: usize) -> Result<u32> {
-    let limit = u32::MAX as u128;
-    u32::try_from(n).map_err(|_| Error::IndexOverflow { operation, what, value: n as u128, limit })
-}
 
 impl<T: Scalar, S> Matrix<T, S> {
     /// The values of an array that are not `absent`, as entries; of floats, a NaN `absent` leaves out NaNs. O(m·n).
@@ -31,8 +26,7 @@ impl<T: Scalar, S> Matrix<T, S> {
     /// `IndexOverflow` from 2³² rows or columns on; `OutOfMemory`.
     pub fn from_array<D: Data<Elem = T>>(array: &ArrayBase<D, Ix2>, absent: T) -> Result<Self> {
         let operation = "from_array";
-        let (nrows, ncols) =
-            (dimension(operation, "rows", array.nrows())?, dimension(operation, "columns", array.ncols())?);
+        let (nrows, ncols) = counted_shape(operation, (array.nrows() as u64, array.ncols() as u64))?;
         let mut offsets = memory::with_capacity(operation, nrows as usize + 1)?;
         let (mut indices, mut values) = (Vec::new(), Vec::new());
         offsets.push(0);
@@ -85,7 +79,7 @@ impl<T: Scalar, S> Vector<T, S> {
     /// `IndexOverflow` from length 2³² on; `OutOfMemory`.
     pub fn from_array<D: Data<Elem = T>>(array: &ArrayBase<D, Ix1>, absent: T) -> Result<Self> {
         let operation = "from_array";
-        let len = dimension(operation, "the vector's length", array.len())? as u64;
+        let len = u64::from(counted(operation, "length", array.len() as u64)?);
         let count = array.iter().filter(|v| is_entry(**v, absent)).count();
         let mut indices = memory::with_capacity(operation, count)?;
         let mut values = memory::with_capacity(operation, count)?;

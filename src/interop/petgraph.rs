@@ -64,7 +64,7 @@ where
 impl<N, T: Scalar, Ty: EdgeType, Ix: IndexType, S> TryFrom<&Graph<N, T, Ty, Ix>> for Matrix<T, S> {
     type Error = Error;
     fn try_from(graph: &Graph<N, T, Ty, Ix>) -> Result<Self> {
-        Matrix::from_coo(&edges(graph)?)
+        Matrix::triplets("from petgraph", &edges(graph)?)
     }
 }
 
@@ -72,7 +72,7 @@ impl<N, T: Scalar, Ty: EdgeType, Ix: IndexType, S> TryFrom<&Graph<N, T, Ty, Ix>>
 impl<N, T: Scalar, Ty: EdgeType, Ix: IndexType, S> TryFrom<&Csr<N, T, Ty, Ix>> for Matrix<T, S> {
     type Error = Error;
     fn try_from(graph: &Csr<N, T, Ty, Ix>) -> Result<Self> {
-        Matrix::from_coo(&edges(graph)?)
+        Matrix::triplets("from petgraph", &edges(graph)?)
     }
 }
 

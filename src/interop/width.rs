@@ -137,7 +137,7 @@ fn listed<T: Scalar, S, I: PrimInt + 'static>(
         // They ascend to the number of entries.
         let row = &coo.columns[w[0] as usize..w[1] as usize];
         if let Some(e) = row.iter().position(|index| *index >= inner as u64) {
-            let (position, index, bound) = (w[0] + e as u64, row[e], inner as u64);
+            let (position, index, bound) = (Some(w[0] + e as u64), row[e], inner as u64);
             return Err(Error::IndexOutOfBounds { operation, what: across, position, index, bound });
         }
         if let Some(e) = row.windows(2).position(|w| w[0] >= w[1]) {
@@ -146,7 +146,7 @@ fn listed<T: Scalar, S, I: PrimInt + 'static>(
         }
         coo.rows.extend(std::iter::repeat_n(r as u64, row.len()));
     }
-    Matrix::from_coo(&coo)
+    Matrix::triplets(operation, &coo)
 }
 
 /// A matrix's arrays as another's, and its shape.

@@ -1,4 +1,5 @@
-//! Edge lists: one edge a line, `source target [weight]`, separated by blanks, tabs, commas or semicolons.
+//! Edge lists: one edge a line, `source target [weight]` or chosen columns, separated by blanks, tabs, commas or semicolons.
+use super::cells::{Cells, has};
 use super::matrix_market::FromMatrixMarket;
 use super::text::{Fields, Piece, at_path, line_where, lines_end, parse_error, pieces, shown, unmarked};
 use super::{file, number, parts};
@@ -12,12 +13,13 @@ use std::path::Path;
 /// What stands between the fields of a line.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Delimiter {
-    /// A comma where the line has one, else a semicolon where it has one, else blanks and tabs.
+    /// A comma where the line has one outside of double quotes, else a semicolon where it has one, else blanks and tabs.
     #[default]
     Auto,
     /// Any number of blanks and tabs.
     Whitespace,
-    /// One such character, with blanks around it or not: `b','`, `b'\t'`. Two in a row hold an empty field.
+    /// One such character, with blanks around it or not: `b','`, `b'\t'`. Two in a row hold an empty field, and a field in
+    /// double quotes ends with them: `"12"`, `"Smith, J."`.
     Byte(u8),
 }
 
@@ -33,10 +35,28 @@ pub enum Shape {
     Given(u64, u64),
 }
 
-/// What a line has after source and target.
+/// Which fields of a line are the edge's.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Columns {
+    /// The source, the target, then what [`Weights`] says; a field more is an error.
+    #[default]
+    InOrder,
+    /// These, counted from 0, whatever else a line has: `src,dst,weight,timestamp` is read with columns 0, 1 and 2,
+    /// `id,src,dst` with 1 and 2. Each must be there; without a column of weights every edge weighs 1.
+    Chosen {
+        /// The column of sources.
+        source: usize,
+        /// The column of targets.
+        target: usize,
+        /// The column of weights, where there is one.
+        weight: Option<usize>,
+    },
+}
+
+/// What a line says of the edge's weight, after source and target or in the column chosen.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Weights {
-    /// A weight or nothing, which counts 1.
+    /// A weight or nothing, which counts 1; in a chosen column an empty field.
     #[default]
     Optional,
     /// A weight.
@@ -54,7 +74,9 @@ pub struct EdgeListOptions {
     pub shape: Shape,
     /// What stands between the fields.
     pub delimiter: Delimiter,
-    /// What a line has after source and target.
+    /// Which fields of a line are the edge's.
+    pub columns: Columns,
+    /// What a line says of the edge's weight.
     pub weights: Weights,
     /// The first line that is no comment names columns and is passed over.
     pub header: bool,
@@ -69,10 +91,14 @@ const COMMENTS: &[&[u8]] = &[b"#", b"%", b"//"];
 /// number of threads.
 ///
 /// # Errors
-/// `Io`; `Parse` with path and line; `InvalidValue` for a delimiter that is part of numbers or ends lines; `OutOfMemory`.
+/// `Io`; `Parse` with path and line; `InvalidValue` for a delimiter that is part of numbers, quotes or ends lines, and for
+/// weights that are required of no column; `OutOfMemory`.
 /// ```no_run
-/// use oplus::io::edge_list::{self, EdgeListOptions};
-/// let roads = edge_list::read::<f32>("roads.csv.gz", &EdgeListOptions { header: true, ..Default::default() })?;
+/// use oplus::io::edge_list::{self, Columns, EdgeListOptions};
+/// // id,from,to,opened,km
+/// let columns = Columns::Chosen { source: 1, target: 2, weight: Some(4) };
+/// let options = EdgeListOptions { header: true, columns, ..Default::default() };
+/// let roads = edge_list::read::<f32>("roads.csv.gz", &options)?;
 /// # Ok::<(), oplus::Error>(())
 /// ```
 pub fn read<T: FromMatrixMarket>(path: impl AsRef<Path>, options: &EdgeListOptions) -> Result<Coo<T>> {
@@ -98,11 +124,20 @@ fn look(text: &[u8], _: bool) -> Result<()> {
     lines_end(text)
 }
 
-fn parse<T: FromMatrixMarket>(text: &[u8], options: &EdgeListOptions) -> Result<Coo<T>> {
-    if let Delimiter::Byte(b @ (b'\n' | b'\r' | b'0'..=b'9' | b'.' | b'+' | b'-')) = options.delimiter {
-        let reason = format!("{:?} cannot stand between fields", b as char);
-        return Err(Error::InvalidValue { operation: "edge_list::read", reason });
+/// What cannot be meant.
+fn check(options: &EdgeListOptions) -> Result<()> {
+    let invalid = |reason: String| Err(Error::InvalidValue { operation: "edge_list::read", reason });
+    if let Delimiter::Byte(b @ (b'\n' | b'\r' | b'"' | b'0'..=b'9' | b'.' | b'+' | b'-')) = options.delimiter {
+        return invalid(format!("{:?} cannot stand between fields", b as char));
     }
+    if matches!((options.columns, options.weights), (Columns::Chosen { weight: None, .. }, Weights::Required)) {
+        return invalid("weights are required, and no column of them is chosen".into());
+    }
+    Ok(())
+}
+
+fn parse<T: FromMatrixMarket>(text: &[u8], options: &EdgeListOptions) -> Result<Coo<T>> {
+    check(options)?;
     let (mut fields, mut line) = (Fields::new(unmarked(text)), 1);
     let mut header = options.header;
     while header && !fields.at_end() {
@@ -143,15 +178,21 @@ fn parse_piece<T: FromMatrixMarket>(piece: &Piece<'_>, options: &EdgeListOptions
         // An index of 2⁶⁴ − 1 would need a dimension of 2⁶⁴.
         _ => (u64::MAX, u64::MAX),
     };
+    // Looked for once, not in every line.
+    let (quoted, chosen) = (piece.text.contains(&b'"'), chosen(options));
     let (mut lines, mut line) = (Fields::new(piece.text), piece.line);
     while !lines.at_end() {
         let is_entry = lines.is_entry(COMMENTS);
         let content = lines.next_line();
         if is_entry {
-            let mut cells = Cells::new(content, options.delimiter);
-            let i = vertex(cells.next(), "source", rows, options, line)?;
-            let j = vertex(cells.next(), "target", columns, options, line)?;
-            let weight = weight(&mut cells, options.weights, line)?;
+            // The first line of all may have names.
+            let first = piece.entry == 0 && part.is_empty() && !options.header;
+            let edge = Edge::of(content, quoted, &chosen, options).and_then(|edge| {
+                let i = vertex(edge.source, "source", rows, options, first)?;
+                let j = vertex(edge.target, "target", columns, options, first)?;
+                Ok((i, j, edge.weight(options.weights)?))
+            });
+            let (i, j, weight) = edge.map_err(|reason| parse_error(line, reason))?;
             (part.nrows, part.ncols) = (part.nrows.max(i + 1), part.ncols.max(j + 1));
             part.push(i, j, weight);
         }
@@ -160,62 +201,93 @@ fn parse_piece<T: FromMatrixMarket>(piece: &Piece<'_>, options: &EdgeListOptions
     Ok(part)
 }
 
-/// The fields of one line; one that is there but empty is empty.
-enum Cells<'a> {
-    Blanks(Fields<'a>),
-    Byte(u8, Option<&'a [u8]>),
+/// What chosen columns may be.
+const FIELDS: [&str; 3] = ["source", "target", "weight"];
+
+/// The columns that were chosen, ascending, and which field each is.
+type Chosen = [(usize, usize); 3];
+
+fn chosen(options: &EdgeListOptions) -> Option<Chosen> {
+    let Columns::Chosen { source, target, weight } = options.columns else { return None };
+    let weight = weight.filter(|_| options.weights != Weights::Ignored);
+    // Without weights the source is read twice.
+    let mut columns = [(source, 0), (target, 1), weight.map_or((source, 0), |column| (column, 2))];
+    columns.sort_unstable();
+    Some(columns)
 }
 
-impl<'a> Cells<'a> {
-    fn new(line: &'a [u8], delimiter: Delimiter) -> Self {
-        let between = match delimiter {
+/// The fields of a line that are the edge's, and one that is too much.
+struct Edge<'a> {
+    source: &'a [u8],
+    target: &'a [u8],
+    weight: Option<&'a [u8]>,
+    extra: Option<&'a [u8]>,
+}
+
+impl<'a> Edge<'a> {
+    #[inline]
+    fn of(line: &'a [u8], quoted: bool, chosen: &Option<Chosen>, options: &EdgeListOptions) -> Result<Self, String> {
+        let between = match options.delimiter {
             Delimiter::Byte(b' ') | Delimiter::Whitespace => None,
             Delimiter::Byte(b) => Some(b),
-            Delimiter::Auto => [b',', b';'].into_iter().find(|b| line.contains(b)),
+            Delimiter::Auto => [b',', b';'].into_iter().find(|b| has(line, *b, quoted)),
         };
-        between.map_or(Cells::Blanks(Fields::new(line)), |b| Cells::Byte(b, Some(line)))
-    }
-    fn next(&mut self) -> Option<&'a [u8]> {
-        match self {
-            Cells::Blanks(fields) => fields.next_field(),
-            Cells::Byte(between, rest) => {
-                let line = (*rest)?;
-                let end = line.iter().position(|b| b == between);
-                *rest = end.and_then(|n| line.get(n + 1..));
-                Some(line[..end.unwrap_or(line.len())].trim_ascii())
-            }
+        let mut cells = Cells::new(line, between, quoted);
+        if let Some(columns) = chosen {
+            return Self::at(cells, columns);
         }
+        // What is not there is as missing as what is empty.
+        let (source, target) = (cells.next().unwrap_or_default(), cells.next().unwrap_or_default());
+        let read = options.weights != Weights::Ignored;
+        let (weight, extra) = if read { (cells.next(), cells.next()) } else { (None, None) };
+        Ok(Self { source, target, weight, extra })
+    }
+    // Apart from the loop that most files take.
+    #[inline(never)]
+    fn at(mut cells: Cells<'a>, columns: &Chosen) -> Result<Self, String> {
+        let (mut found, mut n, mut cell) = ([None; 3], 0, None);
+        for &(column, field) in columns {
+            while n <= column {
+                cell = cells.next();
+                if cell.is_none() {
+                    let what = FIELDS[field];
+                    let reason =
+                        format!("the {what} is missing: column {column}, counted from 0, of a line that has {n}");
+                    return Err(reason);
+                }
+                n += 1;
+            }
+            found[field] = cell;
+        }
+        let [source, target, weight] = found;
+        Ok(Self { source: source.unwrap_or_default(), target: target.unwrap_or_default(), weight, extra: None })
+    }
+    #[inline]
+    fn weight<T: FromMatrixMarket>(&self, weights: Weights) -> Result<T, String> {
+        let weight = match self.weight.filter(|cell| !cell.is_empty()) {
+            Some(cell) => T::decimal(cell).map_err(|refused| {
+                let why = if refused == Refused::NotANumber { "is no number for" } else { "does not fit" };
+                format!("weight {:?} {why} {}", shown(cell), T::TEXT.name)
+            })?,
+            None if weights == Weights::Required => return Err("the weight is missing".into()),
+            None => T::pattern(),
+        };
+        let way = "`edge_list::read` passes over further columns with `EdgeListOptions { columns: Columns::Chosen { .. }, .. }`";
+        self.extra.map_or(Ok(weight), |extra| Err(format!("{:?} is too much on this line: {way}", shown(extra))))
     }
 }
 
-fn vertex(cell: Option<&[u8]>, what: &str, bound: u64, options: &EdgeListOptions, line: u64) -> Result<u64> {
-    let Some(cell) = cell.filter(|c| !c.is_empty()) else {
-        return Err(parse_error(line, format!("the {what} is missing")));
-    };
+fn vertex(cell: &[u8], what: &str, bound: u64, options: &EdgeListOptions, first: bool) -> Result<u64, String> {
     let base = options.one_based as u64;
-    let reason = match number::unsigned(cell).map(|n| n.checked_sub(base)) {
+    Err(match number::unsigned(cell).map(|n| n.checked_sub(base)) {
         Ok(Some(index)) if index < bound => return Ok(index),
+        _ if cell.is_empty() => format!("the {what} is missing"),
         Ok(None) => format!("{what} 0 in a list that counts from 1"),
-        Err(Refused::NotANumber) => format!("{what}: {:?} is not a vertex number", shown(cell)),
+        Err(Refused::NotANumber) => {
+            let name = first && cell.iter().any(|b| b.is_ascii_alphabetic() || !b.is_ascii());
+            let way = ": `edge_list::read` passes over a line of names with `EdgeListOptions { header: true, .. }`";
+            format!("{what}: {:?} is not a vertex number{}", shown(cell), if name { way } else { "" })
+        }
         _ => format!("{what} {} is out of range, there are {bound}", shown(cell)),
-    };
-    Err(parse_error(line, reason))
-}
-
-fn weight<T: FromMatrixMarket>(cells: &mut Cells<'_>, weights: Weights, line: u64) -> Result<T> {
-    if weights == Weights::Ignored {
-        return Ok(T::pattern());
-    }
-    let value = match cells.next().filter(|cell| !cell.is_empty()) {
-        Some(cell) => T::decimal(cell).map_err(|refused| {
-            let why = if refused == Refused::NotANumber { "is no number for" } else { "does not fit" };
-            parse_error(line, format!("weight {:?} {why} {}", shown(cell), T::TEXT.name))
-        })?,
-        None if weights == Weights::Optional => T::pattern(),
-        _ => return Err(parse_error(line, "the weight is missing")),
-    };
-    match cells.next() {
-        Some(extra) => Err(parse_error(line, format!("{:?} is too much on this line", shown(extra)))),
-        None => Ok(value),
-    }
+    })
 }

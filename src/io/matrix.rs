@@ -26,12 +26,15 @@ fn kind(path: &Path) -> Kind {
     }
 }
 
-/// What is wrong with a file's entries is wrong with the file: `line` finds the one of an entry, where there are lines.
-pub(super) fn in_file(e: Error, path: &Path, line: impl FnOnce(u64) -> Option<u64>) -> Error {
+/// What is wrong with a file's entries is wrong with the file: `line` finds the one of an entry, where there are lines. `all` reads
+/// those that are there twice.
+pub(super) fn in_file(e: Error, path: &Path, all: &str, line: impl FnOnce(u64) -> Option<u64>) -> Error {
     let Error::DuplicateEntry { row, column, position, .. } = e else { return e };
     let line = line(position);
     let again = if line.is_some() { "here again".into() } else { format!("again at entry {position}") };
-    let reason = format!("entry ({row}, {column}), counted from 0, is there twice: {again}");
+    let reason = format!(
+        "entry ({row}, {column}), counted from 0, is there twice: {again}; `build_with` folds what `{all}` reads"
+    );
     Error::Parse { path: Some(path.to_path_buf()), line, reason }
 }
 
@@ -39,7 +42,9 @@ impl<T: FromMatrixMarket, S> Matrix<T, S> {
     /// The matrix in a file, by the ending of its name: an edge list in `.tsv`, `.csv`, `.txt`, `.el` and `.edges`, the
     /// [binary format](crate::io::binary) in `.oplus`, SciPy's in `.npz` (with the feature `npz`), else Matrix Market;
     /// `.gz` and `.zst` behind that are read too, but for `.npz`; capitals are no others. The same position twice is an error: read the triplets
-    /// and [`build_with`](Self::build_with) a fold for files that repeat themselves. O(bytes + e log e), parallel.
+    /// and [`build_with`](Self::build_with) a fold for files that repeat themselves. Edge lists with a line of names, or with other columns than
+    /// source, target and weight, are read by [`edge_list::read`](crate::io::edge_list::read), which has options, and made by [`from_coo`](Self::from_coo).
+    /// O(bytes + e log e), parallel.
     ///
     /// # Errors
     /// `Io`; `Parse` with the path, and the line where there is one; `OutOfMemory`.
@@ -63,11 +68,11 @@ impl<T: FromMatrixMarket, S> Matrix<T, S> {
             Kind::EdgeList => edge_list::read(path, &Default::default())?,
             Kind::MatrixMarket => matrix_market::read(path)?,
         };
-        let line = |position| match kind {
-            Kind::EdgeList => edge_list::line_of(path, position),
-            _ => matrix_market::line_of(path, position),
-        };
-        Self::from_coo(&coo).map_err(|e| in_file(e, path, line))
+        let made = Self::triplets("read", &coo);
+        made.map_err(|e| match kind {
+            Kind::EdgeList => in_file(e, path, "edge_list::read", |position| edge_list::line_of(path, position)),
+            _ => in_file(e, path, "matrix_market::read", |position| matrix_market::line_of(path, position)),
+        })
     }
 }
 
@@ -120,9 +125,9 @@ impl<T: FromMatrixMarket, S> Vector<T, S> {
             Kind::Npz => Matrix::<T, S>::read(path)?.to_coo()?,
             Kind::MatrixMarket => matrix_market::read(path)?,
         };
-        Self::from_coo(&coo).map_err(|e| match e {
+        Self::triplets("read", &coo).map_err(|e| match e {
             Error::InvalidValue { reason, .. } => Error::Parse { path: Some(path.to_path_buf()), line: None, reason },
-            e => in_file(e, path, |position| matrix_market::line_of(path, position)),
+            e => in_file(e, path, "matrix_market::read", |position| matrix_market::line_of(path, position)),
         })
     }
 }
@@ -137,7 +142,7 @@ impl<T: ToMatrixMarket, S> Vector<T, S> {
         let path = path.as_ref();
         match kind(path) {
             Kind::Binary => binary::write_vector(path, self),
-            _ => Matrix::<T, S>::from_coo(&self.to_coo()?)?.write(path),
+            _ => Matrix::<T, S>::triplets("write", &self.to_coo()?)?.write(path),
         }
     }
 }

@@ -1,5 +1,6 @@
 //! Files: Matrix Market, edge lists and a binary format, compressed or not; SciPy's `.npz`.
 pub mod binary;
+mod cells;
 pub mod edge_list;
 pub(crate) mod file;
 mod matrix;

@@ -34,7 +34,9 @@ impl Debug for Indices {
         match &self.0 {
             Ok(Which::All) => f.write_str(".."),
             Ok(Which::Range(range)) => range.fmt(f),
+            Ok(Which::One(index)) => index.fmt(f),
             Ok(Which::From(start)) => write!(f, "{start}.."),
+            Ok(Which::Beyond(start)) => write!(f, "{start}..={}", u64::MAX),
             Ok(Which::Stride { start, step, count }) => write!(f, "stride({start}, {step}, {count})"),
             Ok(Which::List(list)) => Few(list).fmt(f),
             Err(e) => write!(f, "[{e}]"),
@@ -46,9 +48,12 @@ impl Debug for Indices {
 #[derive(Clone)]
 pub(crate) enum Which {
     All,
-    /// `end` is `u64::MAX` for the end of the dimension.
+    One(u64),
     Range(Range<u64>),
+    /// To the end of the dimension.
     From(u64),
+    /// To 2⁶⁴ − 1, which no dimension has.
+    Beyond(u64),
     Stride {
         start: u64,
         step: i64,
@@ -104,25 +109,27 @@ impl Indices {
         Self(x.iter().and_then(|entries| collected(entries.map(|(i, _)| i))).map(|list| Which::List(Arc::new(list))))
     }
     pub(crate) fn one(index: u64) -> Self {
-        // The end of a dimension of 2⁶⁴ − 1 is below u64::MAX.
-        Self(Ok(Which::Stride { start: index, step: 1, count: 1 }))
+        Self(Ok(Which::One(index)))
     }
     /// Inside a dimension of length `n`.
     ///
     /// # Errors
     /// `IndexOutOfBounds` for the first index that is not, `InvalidValue` for one below 0 or beyond u64; `OutOfMemory` where the list could not be copied.
     pub(crate) fn within(&self, operation: &'static str, what: &'static str, n: u64) -> Result<Chosen> {
-        let outside =
-            |position: u64, index| Err(Error::IndexOutOfBounds { operation, what, position, index, bound: n });
+        let told =
+            |position: Option<u64>, index| Err(Error::IndexOutOfBounds { operation, what, position, index, bound: n });
+        let outside = |position: u64, index| told(Some(position), index);
+        // The first of a range that is not inside.
+        let from = |start: u64| outside(start.max(n) - start, start.max(n));
         match self.0.clone()? {
             Which::All => Ok(Chosen::All(n)),
+            Which::One(index) if index >= n => told(None, index),
+            Which::One(index) => Ok(Chosen::Range(index..index + 1)),
+            Which::Beyond(start) => from(start),
             Which::From(start) if start > n => outside(0, start),
             Which::From(start) => Ok(Chosen::Range(start..n)),
             Which::Range(range) if range.start >= range.end => Ok(Chosen::Range(0..0)),
-            Which::Range(range) if range.end > n => {
-                let first = range.start.max(n);
-                outside(first - range.start, first)
-            }
+            Which::Range(range) if range.end > n => from(range.start),
             Which::Range(range) if range.start == 0 && range.end == n => Ok(Chosen::All(n)),
             Which::Range(range) => Ok(Chosen::Range(range)),
             Which::Stride { count: 0, .. } => Ok(Chosen::Range(0..0)),
@@ -268,8 +275,7 @@ impl From<RangeInclusive<u64>> for Indices {
         }
         Self(Ok(match last.checked_add(1) {
             Some(end) => Which::Range(start..end),
-            // No dimension has this index.
-            None => Which::Stride { start: last, step: 1, count: 1 },
+            None => Which::Beyond(start),
         }))
     }
 }

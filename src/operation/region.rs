@@ -6,7 +6,7 @@ use crate::backend::{Body, cpu, on_backend};
 use crate::error::{Error, Result};
 use crate::format::still_iso;
 use crate::memory;
-use crate::storage::axis::{Axis, check_places};
+use crate::storage::axis::{self, Axis, check_places};
 use crate::storage::bitmap::Bitmap;
 use crate::storage::listing::is_hypersparse;
 use crate::storage::store::Store;
@@ -42,13 +42,7 @@ impl Part {
 
 /// Places are counted in 32 bits.
 fn counted(operation: &'static str, value: usize) -> Result<u32> {
-    let limit = u32::MAX as u128;
-    u32::try_from(value).map_err(|_| Error::IndexOverflow {
-        operation,
-        what: "number of indices",
-        value: value as u128,
-        limit,
-    })
+    axis::counted(operation, "number of indices", value as u64)
 }
 
 fn full_places(axis: &Axis) -> Option<u32> {

@@ -114,7 +114,7 @@ impl<A: Scalar, V: Scalar> ScaledFactor<A, V> {
 }
 impl<A: Scalar, V: Scalar> Scaling for ScaledFactor<A, V> {
     fn check(&self, shape: (u64, u64), device: Device) -> Result<()> {
-        let (what, n) = if self.rows { ("a row of A's rows", shape.0) } else { ("a row of the factor", shape.1) };
+        let (what, n) = if self.rows { ("a column of the factor", shape.0) } else { ("a row of the factor", shape.1) };
         same_shape(self.name, ("v", self.v.shape()), (what, (1, n))).map_err(Error::of_vectors)?;
         same_device(self.name, ("the factor", device), ("v", self.v.device)).map(|_| ())
     }
@@ -186,7 +186,7 @@ impl<A: Scalar, V: Scalar, T: Scalar> Core<T> for Scaled<A, V, T> {
     }
     fn check(&self) -> Result<((u64, u64), Device)> {
         let shape = shape_of(&self.a, self.transposed);
-        let (what, n) = if self.rows { ("a row of A's rows", shape.0) } else { ("a row of A", shape.1) };
+        let (what, n) = if self.rows { ("a column of A", shape.0) } else { ("a row of A", shape.1) };
         same_shape(self.name, ("v", self.v.shape()), (what, (1, n))).map_err(Error::of_vectors)?;
         Ok((shape, same_device(self.name, ("A", self.a.device), ("v", self.v.device))?))
     }

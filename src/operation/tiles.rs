@@ -21,7 +21,7 @@ use std::sync::Arc;
 ///
 /// # Errors
 /// `DimensionMismatch`, `DeviceMismatch` for a tile that does not fit; `InvalidValue` without tiles or with rows of
-/// different numbers of tiles; `IndexOverflow` where a dimension passes 2⁶⁴ − 1; `OutOfMemory`.
+/// different numbers of tiles; `IndexOverflow` where a dimension passes 2⁶⁴ − 1, or the rows or columns in use 2³² − 1; `OutOfMemory`.
 /// ```
 /// use oplus::prelude::*;
 /// # fn main() -> oplus::Result<()> {
@@ -69,22 +69,22 @@ fn together<T: Scalar>(mut grid: Vec<Vec<Store<T>>>) -> Result<Store<T>> {
             *tile = fewer;
         }
     }
-    let mut rows: Vec<Axis> = memory::with_capacity(operation, height)?;
-    for row in &grid {
-        let axes = row[1..].iter().try_fold(row[0].rows.clone(), |axis, tile| axis.union(&tile.rows, operation));
-        rows.push(axes?);
-    }
-    let mut cols: Vec<Axis> = memory::with_capacity(operation, width)?;
-    for c in 0..width {
-        let axes = grid[1..].iter().try_fold(grid[0][c].cols.clone(), |axis, row| axis.union(&row[c].cols, operation));
-        cols.push(axes?);
+    let (mut rows, mut cols) = axes(&grid)?;
+    // A place for every index is more than there can be, one for those in use may not be.
+    let many = (places(&rows) > PLACES, places(&cols) > PLACES);
+    if many != (false, false) {
+        for tile in grid.iter_mut().flatten() {
+            *tile = tile.in_use((many.0 && !tile.rows.is_listed(), many.1 && !tile.cols.is_listed()), operation)?;
+        }
+        (rows, cols) = axes(&grid)?;
     }
     for (row, axis) in grid.iter_mut().zip(&rows) {
         for (tile, col_axis) in row.iter_mut().zip(&cols) {
             *tile = tile.on_axes(axis, col_axis, operation)?;
         }
     }
-    let (rows, cols) = (joined("number of rows", &rows)?, joined("number of columns", &cols)?);
+    let rows = joined(("number of rows", "number of rows in use"), &rows)?;
+    let cols = joined(("number of columns", "number of columns in use"), &cols)?;
     let body = on_backend!(device, |backend| {
         let mut tiles = memory::with_capacity(operation, height)?;
         for row in &grid {
@@ -99,8 +99,31 @@ fn together<T: Scalar>(mut grid: Vec<Vec<Store<T>>>) -> Result<Store<T>> {
     Ok(Store { rows, cols, body, device })
 }
 
+/// The axes of rows of tiles, and of columns of tiles.
+fn axes<T: Scalar>(grid: &[Vec<Store<T>>]) -> Result<(Vec<Axis>, Vec<Axis>)> {
+    let operation = "concat";
+    let mut rows: Vec<Axis> = memory::with_capacity(operation, grid.len())?;
+    for row in grid {
+        let axes = row[1..].iter().try_fold(row[0].rows.clone(), |axis, tile| axis.union(&tile.rows, operation));
+        rows.push(axes?);
+    }
+    let mut cols: Vec<Axis> = memory::with_capacity(operation, grid[0].len())?;
+    for c in 0..grid[0].len() {
+        let axes = grid[1..].iter().try_fold(grid[0][c].cols.clone(), |axis, row| axis.union(&row[c].cols, operation));
+        cols.push(axes?);
+    }
+    Ok((rows, cols))
+}
+
+/// The most places of an axis.
+const PLACES: u128 = u32::MAX as u128;
+
+fn places(axes: &[Axis]) -> u128 {
+    axes.iter().map(|a| a.places() as u128).sum()
+}
+
 /// These axes one behind the other, places and all.
-fn joined(what: &'static str, axes: &[Axis]) -> Result<Axis> {
+fn joined((what, in_use): (&'static str, &'static str), axes: &[Axis]) -> Result<Axis> {
     let operation = "concat";
     let value: u128 = axes.iter().map(|a| u128::from(a.n())).sum();
     let limit = u128::from(u64::MAX);
@@ -109,10 +132,9 @@ fn joined(what: &'static str, axes: &[Axis]) -> Result<Axis> {
     if let (Ok(n), true) = (u32::try_from(n), full) {
         return Ok(Axis::Full(n));
     }
-    let places: u128 = axes.iter().map(|a| a.places() as u128).sum();
-    if places > u128::from(u32::MAX) {
-        // As many places as indices, more than memory holds by their names alone.
-        return Err(Error::IndexOverflow { operation, what, value: places, limit: u128::from(u32::MAX) });
+    let places = places(axes);
+    if places > PLACES {
+        return Err(Error::IndexOverflow { operation, what: in_use, value: places, limit: PLACES });
     }
     let (mut ids, mut start) = (memory::with_capacity(operation, places as usize)?, 0);
     for axis in axes {

@@ -161,7 +161,7 @@ fn set<T: Scalar>(store: &mut Store<T>, (row, column): (u64, u64), value: Option
     let operation = if value.is_some() { "set" } else { "remove" };
     for (what, index, bound) in [("row", row, store.rows.n()), ("column", column, store.cols.n())] {
         if index >= bound {
-            return Err(Error::IndexOutOfBounds { operation, what, position: 0, index, bound });
+            return Err(Error::IndexOutOfBounds { operation, what, position: None, index, bound });
         }
     }
     if let Some(value) = value

@@ -35,6 +35,17 @@ impl Debug for Axis {
     }
 }
 
+/// A length with a place for every index, `IndexOverflow` beyond those.
+pub(crate) fn counted(operation: &'static str, what: &'static str, n: u64) -> Result<u32> {
+    let limit = u128::from(u32::MAX);
+    u32::try_from(n).map_err(|_| Error::IndexOverflow { operation, what, value: n.into(), limit })
+}
+
+/// The same of rows and columns.
+pub(crate) fn counted_shape(operation: &'static str, (nrows, ncols): (u64, u64)) -> Result<(u32, u32)> {
+    Ok((counted(operation, "number of rows", nrows)?, counted(operation, "number of columns", ncols)?))
+}
+
 impl Axis {
     /// The form for a dimension of `n`: full wherever u32 counts it.
     pub(crate) fn new(n: u64) -> Self {

@@ -93,7 +93,7 @@ impl Pattern {
         for r in 0..self.nrows {
             let (row, start) = (self.row(r), self.offsets[r]);
             if let Some(e) = row.iter().position(|c| *c as usize >= self.ncols) {
-                let (position, index) = (start + e as u64, row[e] as u64);
+                let (position, index) = (Some(start + e as u64), row[e] as u64);
                 return Err(Error::IndexOutOfBounds {
                     operation,
                     what: across,

@@ -246,9 +246,9 @@ fn errors_name_positions_and_change_nothing() {
             }
             e => panic!("{e:?}"),
         };
-        out(extract(&a, [0, 2], ..).eval().unwrap_err(), "row", 1, 2, 2);
-        out(extract(&a, .., 1..5).eval().unwrap_err(), "column", 2, 3, 3);
-        out(extract(&a, 3.., ..).eval().unwrap_err(), "row", 0, 3, 2);
+        out(extract(&a, [0, 2], ..).eval().unwrap_err(), "row", Some(1), 2, 2);
+        out(extract(&a, .., 1..5).eval().unwrap_err(), "column", Some(2), 3, 3);
+        out(extract(&a, 3.., ..).eval().unwrap_err(), "row", Some(0), 3, 2);
         let said = |e: Error, what: &str| match e {
             Error::InvalidValue { reason, .. } => assert_eq!(reason, what),
             e => panic!("{e:?}"),
@@ -256,12 +256,12 @@ fn errors_name_positions_and_change_nothing() {
         let below = "column -1 at position 3 is out of range, the bound is 3";
         said(extract(&a, .., Indices::stride(2, -1, 4)).eval().unwrap_err(), below);
         said(extract(&a, .., Indices::stride(0, 0, 2)).eval().unwrap_err(), "a step of 0 repeats column 0");
-        out(extract(&a, .., Indices::stride(0, 2, 9)).eval().unwrap_err(), "column", 2, 4, 3);
-        out(extract_row(&a, 2, ..).eval().unwrap_err(), "row", 0, 2, 2);
-        out(extract_column(&a, .., 3).eval().unwrap_err(), "column", 0, 3, 3);
-        out(extract_vector(&u, vec![0, 1, 7]).eval().unwrap_err(), "index", 2, 7, 3);
-        out(assign(&a, [1, 4], 0..3).into(&mut c).unwrap_err(), "row", 1, 4, 4);
-        out(assign_row(&u, 4, ..3).into(&mut c).unwrap_err(), "row", 0, 4, 4);
+        out(extract(&a, .., Indices::stride(0, 2, 9)).eval().unwrap_err(), "column", Some(2), 4, 3);
+        out(extract_row(&a, 2, ..).eval().unwrap_err(), "row", None, 2, 2);
+        out(extract_column(&a, .., 3).eval().unwrap_err(), "column", None, 3, 3);
+        out(extract_vector(&u, vec![0, 1, 7]).eval().unwrap_err(), "index", Some(2), 7, 3);
+        out(assign(&a, [1, 4], 0..3).into(&mut c).unwrap_err(), "row", Some(1), 4, 4);
+        out(assign_row(&u, 4, ..3).into(&mut c).unwrap_err(), "row", None, 4, 4);
         let e = assign(&a, ..3, ..3).into(&mut c).unwrap_err().to_string();
         assert!(e.contains("assign: A is 2×3, the region is 3×3"), "{e}");
         let e = assign(&a, ..2, ..3).mask(&a).into(&mut c).unwrap_err().to_string();

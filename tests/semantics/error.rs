@@ -41,23 +41,58 @@ fn g2_errors_name_the_operation_and_inputs_stay() {
 }
 
 #[test]
+fn g2_what_makes_containers_has_its_name_in_its_errors() {
+    let twice = Coo { nrows: 2, ncols: 1, rows: vec![1, 1], columns: vec![0, 0], values: vec![5, 6] };
+    let way = "at position 1 and no operator to combine the values: `build_with` takes one";
+    for (name, told) in [
+        ("build", Matrix::<i32>::build(2, 1, &[(1, 0, 5), (1, 0, 6)]).unwrap_err()),
+        ("from_coo", Matrix::<i32>::from_coo(&twice).unwrap_err()),
+        ("from_coo", Vector::<i32>::from_coo(&twice).unwrap_err()),
+    ] {
+        assert_eq!(told.to_string(), format!("{name}: duplicate entry (1, 0) {way}"));
+    }
+    let folded: Matrix<i32> = Matrix::build_with(&twice, Plus).unwrap();
+    assert_eq!(folded.entries().unwrap(), [(1, 0, 11)]);
+    let mut uneven = twice.clone();
+    uneven.rows.pop();
+    each(|d| {
+        for coo in [Coo { nrows: 1, ..twice.clone() }, uneven.clone()] {
+            let named = |e: Error, name: &str| assert!(e.to_string().starts_with(&format!("{name}: ")), "{e}");
+            named(Matrix::<i32>::from_coo(&coo).unwrap_err(), "from_coo");
+            named(Matrix::<i32>::build_with(&coo, Plus).unwrap_err(), "build_with");
+            named(Matrix::<i32>::build_on(&coo, Plus, &d).unwrap_err(), "build_on");
+        }
+        let named = |e: Error, name| {
+            assert_eq!(e.to_string(), format!("{name}: {}", "index 3 at position 1 is out of range, the bound is 3"))
+        };
+        let far = [(0, 1), (3, 1)];
+        named(Vector::<i32>::build_on(3, &far, Plus, &d).unwrap_err(), "build_on");
+        named(Vector::<i32>::build_with(3, &far, Plus).unwrap_err(), "build_with");
+        named(Vector::<i32>::build(3, &far).unwrap_err(), "build");
+    });
+    let told = Matrix::<i32>::from_pattern(3, 3, &[(0, 1), (3, 0)], 1).unwrap_err();
+    assert_eq!(told.to_string(), "from_pattern: row 3 at position 1 is out of range, the bound is 3");
+}
+
+#[test]
 fn g2_vectors_have_indices_and_lengths() {
     each(|d| {
         let (a, mut x) = (some(d, 3, 4, 1), vector(d, 3, &[(0, 1)]));
         let told = |e: Error, what: &str| assert_eq!(e.to_string(), what);
         let index = |name| format!("{name}: index 3 at position 0 is out of range, the bound is 3");
+        let alone = |name| format!("{name}: index 3 is out of range, the bound is 3");
         told(Vector::<i32>::build(3, &[(3, 1)]).unwrap_err(), &index("build"));
-        told(Vector::<i32>::build_with(3, &[(3, 1)], Plus).unwrap_err(), &index("build"));
-        told(x.get(3).unwrap_err(), &index("get"));
-        told(x.set(3, 1).unwrap_err(), &index("set"));
-        told(x.remove(3).unwrap_err(), &index("remove"));
+        told(Vector::<i32>::build_with(3, &[(3, 1)], Plus).unwrap_err(), &index("build_with"));
+        told(x.get(3).unwrap_err(), &alone("get"));
+        told(x.set(3, 1).unwrap_err(), &alone("set"));
+        told(x.remove(3).unwrap_err(), &alone("remove"));
         let mut updates = Updates::new();
         updates.set(0, 3, 1).unwrap();
         told(x.update(&updates).unwrap_err(), &index("update"));
-        told(a.get(0, 9).unwrap_err(), "get: column 9 at position 0 is out of range, the bound is 4");
+        told(a.get(0, 9).unwrap_err(), "get: column 9 is out of range, the bound is 4");
         told(
             Vector::<i32>::build(3, &[(1, 1), (1, 2)]).unwrap_err(),
-            "build: duplicate index 1 at position 1 and no operator to combine the values",
+            "build: duplicate index 1 at position 1 and no operator to combine the values: `build_with` takes one",
         );
         let fit = "they do not fit";
         told(mxv(&a, &x).eval().unwrap_err(), &format!("mxv: A is 3×4, x has length 3: {fit}"));
@@ -99,8 +134,64 @@ fn g2_vectors_have_indices_and_lengths() {
         );
         told(
             scale_rows(&long, &a, Times).eval().unwrap_err(),
-            &format!("scale_rows: v has length 5, a row of A's rows has length 3: {fit}"),
+            &format!("scale_rows: v has length 5, a column of A has length 3: {fit}"),
         );
+        told(
+            scale_columns(&a, &long, Times).eval().unwrap_err(),
+            &format!("scale_columns: v has length 5, a row of A has length 4: {fit}"),
+        );
+        for (name, product, line) in [
+            ("scale_rows", mxm(&square, &square).scale_rows(&long, Times), "column"),
+            ("scale_columns", mxm(&square, &square).scale_columns(&long, Times), "row"),
+        ] {
+            let told = product.eval().unwrap_err().to_string();
+            assert_eq!(told, format!("{name}: v has length 5, a {line} of the factor has length 3: {fit}"));
+        }
+    });
+}
+
+/// Where it stands is said of an index among others alone.
+#[test]
+fn g2_an_index_given_alone_has_no_position() {
+    each(|d| {
+        let (a, x) = (some(d, 3, 4, 1), vector(d, 4, &[(0, 1)]));
+        let mut c = a.clone();
+        let told = |e: Error, what: &str| assert_eq!(e.to_string(), format!("{what} is out of range, the bound is 3"));
+        told(extract_row(&a, 3, ..).eval().unwrap_err(), "extract_row: row 3");
+        told(extract_rows(&a, [0, 3]).eval().unwrap_err(), "extract_rows: row 3 at position 1");
+        told(extract(&a, 1..9, ..).eval().unwrap_err(), "extract: row 3 at position 2");
+        told(assign_row(&x, 7, ..).into(&mut c).unwrap_err(), "assign_row: row 7");
+        told(subassign_row(&x, u64::MAX, ..).into(&mut c).unwrap_err(), "subassign_row: row 18446744073709551615");
+        told(c.set(3, 0, 5).unwrap_err(), "set: row 3");
+        let told = |e: Error, what: &str| assert_eq!(e.to_string(), format!("{what} is out of range, the bound is 4"));
+        told(extract_column(&a, .., 4).eval().unwrap_err(), "extract_column: column 4");
+        told(c.remove(0, 9).unwrap_err(), "remove: column 9");
+    });
+    let graph: Matrix<bool, AnyPair> = Matrix::build(3, 3, &[(0, 1, true)]).unwrap();
+    let told = oplus::algorithm::bfs(&graph, 3, &Default::default()).unwrap_err();
+    assert_eq!(told.to_string(), "bfs: source 3 is out of range, the bound is 3");
+}
+
+/// Of a range the first index that is not there, whatever its end: no dimension has the index 2⁶⁴ − 1.
+#[test]
+fn g2_ranges_to_the_last_number() {
+    each(|d| {
+        let (a, far) = (some(d, 3, 4, 1), matrix(d, (u64::MAX, 1), &[(3, 0, 1)]));
+        let told = |a: &Matrix<i32>, rows: Indices| extract(a, rows, ..).eval().unwrap_err().to_string();
+        let last = u64::MAX;
+        for (rows, what) in [
+            (Indices::from(0..=last), "row 3 at position 3"),
+            ((..=last).into(), "row 3 at position 3"),
+            ((2..=last).into(), "row 3 at position 1"),
+            ((5..=last).into(), "row 5 at position 0"),
+            ((last..=last).into(), "row 18446744073709551615 at position 0"),
+            ((0..last).into(), "row 3 at position 3"),
+        ] {
+            assert_eq!(told(&a, rows), format!("extract: {what} is out of range, the bound is 3"));
+        }
+        let end = "is out of range, the bound is 18446744073709551615";
+        assert_eq!(told(&far, (7..=last).into()), format!("extract: row {last} at position {} {end}", last - 7));
+        assert_eq!(extract(&far, ..last, ..).eval().unwrap().nrows(), last);
     });
 }
 

@@ -312,3 +312,33 @@ fn s6_reshaped_hypersparse_nothing_and_misfits() {
         assert!(reshape(&matrix::<i32>(d, (1 << 33, 1 << 31), &[]), 0, 9).is_err());
     });
 }
+
+/// A place for every column is more than there can be, one for those in use is not.
+#[test]
+fn s7_tiles_of_one_row_together_beyond_32_bits() {
+    each(|d| {
+        let n = 3_000_000_000u64;
+        let (a, b) = (matrix(d, (1, n), &[(0, 5, 1), (0, n - 1, 2)]), matrix(d, (1, n), &[(0, 5, 3)]));
+        let (none, short) = (matrix::<i32>(d, (1, n), &[]), matrix(d, (1, 3), &[(0, 1, 4)]));
+        let c = concat(&[[&a, &short, &none, &b]]).unwrap();
+        assert_eq!(c.shape(), (1, 3 * n + 3));
+        assert_eq!(got(&c), [(0, 5, 1), (0, n - 1, 2), (0, n + 1, 4), (0, 2 * n + 8, 3)]);
+        // And it is taken apart again, in one row and in more of them.
+        let tiles = split(&c, &[1], &[n, 3, n, n]).unwrap();
+        assert!(tiles[0].iter().zip([&a, &short, &none, &b]).all(|(x, y)| got(x) == got(y) && x.shape() == y.shape()));
+        let c = concat(&[[&b, &a], [&a, &none]]).unwrap();
+        assert_eq!((c.shape(), c.nvals()), ((2, 2 * n), 5));
+        assert_eq!(got(&c)[..3], [(0, 5, 3), (0, n + 5, 1), (0, 2 * n - 1, 2)]);
+        // Stored once, it is then too.
+        let seven = a.with_value(7).unwrap();
+        let c = concat(&[[&seven, &seven]]).unwrap();
+        assert_eq!(got(&c), [(0, 5, 7), (0, n - 1, 7), (0, n + 5, 7), (0, 2 * n - 1, 7)]);
+        let far = matrix::<i32>(d, (1, u64::MAX), &[]);
+        match concat(&[[&far, &short]]) {
+            Err(Error::IndexOverflow { what: "number of columns", value, limit, .. }) => {
+                assert_eq!((value - limit, limit), (3, u128::from(u64::MAX)))
+            }
+            other => panic!("{other:?}"),
+        }
+    });
+}

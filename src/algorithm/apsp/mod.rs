@@ -70,7 +70,7 @@ impl Apsp {
         for (what, index) in [("first vertex", from), ("last vertex", to)] {
             if index >= next.nrows() {
                 let (operation, bound) = ("path", next.nrows());
-                return Err(Error::IndexOutOfBounds { operation, what, position: 0, index, bound });
+                return Err(Error::IndexOutOfBounds { operation, what, position: None, index, bound });
             }
         }
         if self.distances.get(from, to)?.is_none() {

@@ -186,7 +186,7 @@ fn check<T>(coo: &Coo<T>) -> Result<()> {
     }
     for (what, indices, bound) in [("row", &coo.rows, coo.nrows), ("column", &coo.columns, coo.ncols)] {
         if let Some(position) = indices.par_iter().position_first(|i| *i >= bound) {
-            let (position, index) = (position as u64, indices[position]);
+            let (position, index) = (Some(position as u64), indices[position]);
             return Err(Error::IndexOutOfBounds { operation, what, position, index, bound });
         }
     }

@@ -48,10 +48,10 @@ pub fn read<T: Scalar, S>(path: impl AsRef<Path>) -> Result<Matrix<T, S>> {
             turned.and_then(|a| transpose(&a).eval())
         }
         Stored::Entries(rows, columns, values) => {
-            Matrix::from_coo(&Coo { nrows: shape.0, ncols: shape.1, rows, columns, values })
+            Matrix::triplets("npz::read", &Coo { nrows: shape.0, ncols: shape.1, rows, columns, values })
         }
     };
-    made.map_err(|e| matrix::in_file(e, path, |_| None))
+    made.map_err(|e| matrix::in_file(e, path, "npz::read_coo", |_| None))
 }
 
 /// The entries of a file in its order, those of one position kept, as SciPy means their sum:
@@ -105,7 +105,8 @@ fn rows<T: Scalar, S>(
         row.windows(2).all(|w| w[0] < w[1])
     };
     if nrows.max(ncols) > u32::MAX as u64 || !offsets.windows(2).all(ascending) {
-        return Matrix::from_coo(&Coo { nrows, ncols, rows: expanded(&offsets)?, columns: indices, values });
+        let coo = Coo { nrows, ncols, rows: expanded(&offsets)?, columns: indices, values };
+        return Matrix::triplets("npz::read", &coo);
     }
     let mut columns = memory::with_capacity("npz::read", indices.len())?;
     columns.extend(indices.iter().map(|j| *j as u32));
