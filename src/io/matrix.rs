@@ -43,7 +43,7 @@ impl<T: FromMatrixMarket, S> Matrix<T, S> {
     /// [binary format](crate::io::binary) in `.oplus`, SciPy's in `.npz` (with the feature `npz`), else Matrix Market;
     /// `.gz` and `.zst` behind that are read too, but for `.npz`; capitals are no others. The same position twice is an error: read the triplets
     /// and [`build_with`](Self::build_with) a fold for files that repeat themselves. Edge lists with a line of names, or with other columns than
-    /// source, target and weight, are read by [`edge_list::read`](crate::io::edge_list::read), which has options, and made by [`from_coo`](Self::from_coo).
+    /// source, target and weight, are read by [`edge_list::read`], which has options, and made by [`from_coo`](Self::from_coo).
     /// O(bytes + e log e), parallel.
     ///
     /// # Errors
