@@ -200,6 +200,19 @@ impl Error {
             other => other,
         }
     }
+    /// The same error of a matrix that was made as its transpose.
+    #[cfg(feature = "npz")]
+    pub(crate) fn transposed(self) -> Self {
+        match self {
+            Error::IndexOutOfBounds { operation, what: "column", position, index, bound } => {
+                Error::IndexOutOfBounds { operation, what: "row", position, index, bound }
+            }
+            Error::DuplicateEntry { operation, row, column, position } => {
+                Error::DuplicateEntry { operation, row: column, column: row, position }
+            }
+            other => other,
+        }
+    }
     /// The same error of an operation that makes vectors, which are stored as rows.
     pub(crate) fn of_vectors(self) -> Self {
         match self {

@@ -403,3 +403,42 @@ fn parts_of_full_matrices_are_written_where_they_lie() {
     check(&context, |e| e as f64 * 0.5 - 7.0);
     check(&context, |e| (e % 91) as i8);
 }
+
+/// What a product writes out of the one value of all is for the entries of that matrix: others made of it have more or fewer.
+#[test]
+fn one_value_is_written_out_for_each() {
+    if emulator::cuda().is_none() {
+        return;
+    }
+    let (n, none) = (64u64, Matrix::<i64>::new(64, 64).unwrap());
+    let places: Vec<(u64, u64)> = (0..n * n).map(|e| (e / n, e % n)).filter(|(i, j)| (i + j) % 4 > 0).collect();
+    let a: Matrix<i64> = Matrix::from_pattern(n, n, &places, 2).unwrap();
+    let b = made(&(n, n, places.iter().copied().filter(|(i, j)| (3 * i + j) % 7 == 0).collect()), |e| e as i64 % 9 - 4);
+    let few: Matrix<i64> = Matrix::from_pattern(n, n, &[(0, 0), (9, 3), (63, 61)], 2).unwrap();
+    type Relative<'a> = &'a dyn Fn(&Matrix<i64>) -> Matrix<i64>;
+    let relatives: [Relative; 4] = [
+        &|a| select(a, Tril, 0).eval().unwrap(),
+        &|a| extract(a, 0..32, ..).eval().unwrap(),
+        &|a| {
+            let mut c = a.clone();
+            apply(&few.to(&a.device()).unwrap(), Identity).accumulate(Max).into(&mut c).unwrap();
+            c
+        },
+        &|a| ewise_add(a, &none.to(&a.device()).unwrap(), Plus).eval().unwrap(),
+    ];
+    for (nth, relative) in relatives.iter().enumerate() {
+        for first in [false, true] {
+            let run = |device: &Device| {
+                let (rows, b) = (a.to(device).unwrap(), b.to(device).unwrap());
+                let cells = rows.to_format(Format::Bitmap).unwrap();
+                let times = |x: &Matrix<i64>| contents(&mxm(x, &b).eval().unwrap());
+                // Twice: the second time it is kept.
+                let before = first.then(|| [times(&cells), times(&cells)]);
+                let relative = relative(&cells);
+                let twice = [times(&relative), times(&relative)];
+                (before, twice, times(&cells), times(&rows), reduce(&relative, Plus).unwrap())
+            };
+            assert_eq!(run(&GPU), run(&Device::Cpu), "{nth}, {first}");
+        }
+    }
+}

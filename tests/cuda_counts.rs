@@ -1,4 +1,4 @@
-//! Products on CUDA whose products all are 1: they are counted in 32 bits and written as what the result is of, by every strategy.
+//! Products on CUDA whose products all are one constant: those of 1 are counted in 32 bits and written as what the result is of, by every strategy.
 #![cfg(feature = "cuda")]
 mod common;
 #[path = "common/random.rs"]
@@ -174,4 +174,28 @@ fn full_matrices_turned() -> Result<()> {
         assert!(mxm(&a, &b).transpose_b().eval()?.entries()? == expected);
     }
     Ok(())
+}
+
+oplus::operator! {
+    /// 2³¹, which twice is 0.
+    pub Half[](u32, u32) -> u32 = |_, _| 2147483648u32
+}
+
+/// No sum of another constant tells which columns there are: a 0 is an entry as any.
+#[test]
+fn sums_of_a_constant_that_wrap() {
+    if emulator::cuda().is_none() {
+        return;
+    }
+    type Halves = Compose<Plus, Half>;
+    let near = |i: u64| (i.saturating_sub(9), 20);
+    let a: Matrix<u32> = of(&random(150, 150, 23, |i| i % 7, near), 1);
+    let expected = mxm(&a.over::<Halves>(), &a.over()).eval().unwrap().entries().unwrap();
+    assert!(expected.iter().any(|e| e.2 == 0) && expected.iter().any(|e| e.2 != 0));
+    let a = a.to(&GPU).unwrap().over::<Halves>();
+    for strategy in Strategy::ALL.iter().copied().filter(|s| !matches!(s, Strategy::Band | Strategy::Dot)) {
+        let product = || mxm(&a, &a).strategy(strategy);
+        assert!(product().eval().unwrap().entries().unwrap() == expected, "{strategy}");
+        assert!(product().plan().unwrap().run(&a, &a).unwrap().entries().unwrap() == expected, "{strategy}, planned");
+    }
 }

@@ -93,6 +93,7 @@ values! { bytes_36: 8 of u32 }
 values! { bytes_104: 12 of u64 }
 values! { bytes_248: 30 of u64 }
 values! { bytes_256: 31 of u64 }
+values! { bytes_400: 49 of u64 }
 values! { bytes_520: 64 of u64 }
 values! { bytes_640: 79 of u64 }
 values! { bytes_4000: 499 of u64 }
@@ -108,18 +109,23 @@ fn products_of_large_values() {
     bytes_4000::products();
 }
 
-/// On an architecture whose blocks have 64 KiB.
-#[test]
-fn products_of_large_values_in_little_shared_memory() {
+/// Runs a test on another architecture than the emulator's usual one.
+fn on_architecture(architecture: &str, test: &str) {
     let Some(Cuda::Emulated(emulator)) = emulator::cuda() else { return };
     let output = Command::new(std::env::current_exe().unwrap())
-        .args(["--exact", "in_little_shared_memory", "--ignored", "--nocapture"])
+        .args(["--exact", test, "--ignored", "--nocapture"])
         .envs(emulator::environment(&emulator.folder))
-        .env("EMU_ARCHITECTURE", "75")
+        .env("EMU_ARCHITECTURE", architecture)
         .output()
         .unwrap();
     let text = String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success() && text.contains("1 passed"), "{text}");
+}
+
+/// Blocks have 64 KiB.
+#[test]
+fn products_of_large_values_in_little_shared_memory() {
+    on_architecture("75", "in_little_shared_memory");
 }
 
 #[test]
@@ -129,5 +135,20 @@ fn in_little_shared_memory() {
         bytes_36::products();
         bytes_248::products();
         bytes_256::products();
+    }
+}
+
+/// Blocks have 99 KiB: room for one large table, not for those of eight warps.
+#[test]
+fn products_of_large_values_of_eight_warps() {
+    on_architecture("86", "of_eight_warps");
+}
+
+#[test]
+#[ignore = "runs in the process of another"]
+fn of_eight_warps() {
+    if emulator::cuda().is_some() {
+        bytes_256::products();
+        bytes_400::products();
     }
 }

@@ -162,6 +162,25 @@ fn peaks(cases: &[(Device, u64)]) {
     }
 }
 
+/// Of a mask that is no list one is made, which counts.
+#[test]
+fn the_list_of_a_mask_counts() {
+    let _one = alone();
+    let (a, b) = (matrix(600, 600, 50, 3, Device::Cpu), matrix(600, 600, 50, 5, Device::Cpu));
+    for complement in [false, true] {
+        let product = |limit| {
+            let mask: Matrix<bool> = Matrix::full(600, 600, true).unwrap().to_format(Format::Bitmap).unwrap();
+            let mask = if complement { !mask.structure() } else { mask.structure() };
+            measured(|| mxm(&a, &b).mask(&mask).memory_limit(limit).eval())
+        };
+        // 4 bytes a position.
+        let (made, peak) = product(1 << 20);
+        assert!(matches!(made, Err(Error::OutOfMemory { .. })) && peak < 1 << 20, "{made:?}, {peak} bytes");
+        let (made, peak) = product(8 << 20);
+        assert!(made.is_ok() && peak < 8 << 20, "{made:?}, {peak} bytes");
+    }
+}
+
 #[test]
 fn operands_are_not_copied_beyond_the_limit() {
     let _one = alone();

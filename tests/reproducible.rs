@@ -137,3 +137,25 @@ fn vectors_too() {
     };
     assert_eq!(positions(&on_a, &on_x), positions(&a, &x));
 }
+
+#[test]
+fn rows_that_outgrow_their_tables_too() {
+    if emulator::cuda().is_none() {
+        return;
+    }
+    // Of few rows, each of more columns than its hash table is likely to need, a block would sum the rest in any order.
+    let mut random = Rng(11);
+    let mut value = || (random.below(2000) as f64 - 1000.0) * 10f64.powi(random.below(30) as i32 - 15);
+    let (mut a, mut b) = (Coo::new(2, 40), Coo::new(40, 1000));
+    for k in 0..30 {
+        (0..2).for_each(|i| a.push(i, k, value()));
+        (0..10).chain(10 + 20 * k..30 + 20 * k).for_each(|j| b.push(k, j, value()));
+    }
+    let (a, b): (Matrix<f64>, Matrix<f64>) = (Matrix::from_coo(&a).unwrap(), Matrix::from_coo(&b).unwrap());
+    let (on_a, on_b) = (a.to(&GPU).unwrap(), b.to(&GPU).unwrap());
+    let expected = bits(&mxm(&a, &b).eval().unwrap());
+    for strategy in [Strategy::Auto, Strategy::Hash, Strategy::Esc] {
+        let found = mxm(&on_a, &on_b).reproducible().strategy(strategy).eval().unwrap();
+        assert_eq!(bits(&found), expected, "{strategy}");
+    }
+}

@@ -123,6 +123,49 @@ fn rounds_are_limited() {
     assert_eq!((found.distances.nvals(), found.rounds), (4, 3));
 }
 
+/// What left the range of floats is no cycle, and the vertex named is one whose distance left it.
+#[test]
+fn sums_that_overflow_are_no_cycle() {
+    let mut edges: Vec<(u64, u64, f32)> = (0..14).map(|i| (i, i + 1, 0.0)).collect();
+    edges.extend([(14, 15, -3e38), (15, 16, -1e38), (16, 15, 2e38)]);
+    let error = sssp(&Matrix::<f32>::build(17, 17, &edges).unwrap(), 0, &SsspOptions::default()).unwrap_err();
+    assert!(matches!(&error, Error::InvalidValue { reason, .. } if reason.contains("vertex 16 ")), "{error}");
+    let edges = [(0, 1, -1.5e308), (1, 2, -1e308), (2, 1, 1.4e308)];
+    let error = sssp(&matrix(3, &edges), 0, &SsspOptions::default()).unwrap_err();
+    assert!(matches!(&error, Error::InvalidValue { reason, .. } if reason.contains("vertex 2 ")), "{error}");
+    // The same with a cycle whose sum is below 0, all of it out of range.
+    let edges = [(0, 1, -1.5e308), (1, 2, -1e308), (2, 1, -1e308)];
+    let error = sssp(&matrix(3, &edges), 0, &SsspOptions::default()).unwrap_err();
+    assert!(matches!(error, Error::NegativeCycle { vertex: 1 | 2, .. }), "{error}");
+}
+
+/// Edges that no round is left for count nothing, and a cycle that rounds went round is found after any number of them.
+#[test]
+fn limited_rounds_of_negative_weights() {
+    let within = |most: u64| {
+        let mut options = SsspOptions::default();
+        options.max_rounds = Some(most);
+        options
+    };
+    let path: Matrix<i8> = Matrix::build(4, 4, &[(0, 1, -128), (1, 2, -1), (2, 3, 100)]).unwrap();
+    let found = sssp(&path, 0, &within(1)).unwrap().distances;
+    assert_eq!(found.entries().unwrap(), [(0, 0), (1, -128)]);
+    for most in [2, 3, 4] {
+        let error = sssp(&path, 0, &within(most)).unwrap_err();
+        assert!(matches!(&error, Error::InvalidValue { reason, .. } if reason.contains("vertex 2 ")), "{error}");
+    }
+    // A sum that stopped is told even if a nearer way to where it began is found in the last round.
+    let late: Matrix<i8> = Matrix::build(5, 5, &[(0, 1, -120), (1, 2, -10), (0, 3, -1), (3, 1, -121)]).unwrap();
+    let error = sssp(&late, 0, &within(2)).unwrap_err();
+    assert!(matches!(&error, Error::InvalidValue { reason, .. } if reason.contains("vertex 2 ")), "{error}");
+    let looped = matrix(1000, &[(0, 0, -1.0), (0, 1, 1.0)]);
+    for most in [1, 2, 15, 16, 17, 100] {
+        let error = sssp(&looped, 0, &within(most)).unwrap_err();
+        assert!(matches!(error, Error::NegativeCycle { vertex: 0, .. }), "{most}: {error}");
+    }
+    assert_eq!(sssp(&looped, 0, &within(0)).unwrap().distances.entries().unwrap(), [(0, 0.0)]);
+}
+
 #[test]
 fn bad_input() {
     let options = SsspOptions::default();

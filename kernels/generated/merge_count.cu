@@ -794,7 +794,7 @@ __device__ inline Merged merged_entries(const Sorted& a, const Sorted& b, const 
     split = a.indices[at.a0 - 1] == b.indices[at.b0];
   }
   // Keys are as short as the tile allows.
-  const bool narrow = (u64(at.last) + 2) << column_bits >> 32 == 0;
+  const bool narrow = column_bits < 32 && (u64(at.last) + 2) << column_bits >> 32 == 0;
   if (narrow) return merged_by_keys<u32, ITEMS, LOOKS>(at, MergeKeys<u32>(tile, column_bits), column, split, look);
   return merged_by_keys<u64, ITEMS, LOOKS>(at, MergeKeys<u64>(tile, column_bits), column, split, look);
 }

@@ -11,7 +11,8 @@ use crate::storage::Coo;
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub struct SsspOptions {
-    /// The most rounds, so the most edges a path may have; by default as many as it takes.
+    /// The most rounds, so the most edges a path may have; by default as many as it takes. A negative cycle that walks of so many
+    /// edges go round is an error all the same, others may stay unseen.
     pub max_rounds: Option<u64>,
 }
 
@@ -58,17 +59,26 @@ fn shortest<T: Ordered, S>(weights: &Matrix<T, S>, source: u64, options: &SsspOp
     source_in(operation, source, n, None)?;
     let (edges, negative) = weighted(operation, weights)?;
     let start: Vector<T, MinPlus> = Vector::build(n, &[(source, T::ZERO)])?.to(&weights.device())?;
-    let (distances, rounds) = relaxed(operation, &edges, negative, start, options.max_rounds)?;
+    let Relaxed { distances, rounds, below } = relaxed(operation, &edges, negative, start, options.max_rounds)?;
     // A sum that stopped at the least value changes no more, nor does a cycle that came there.
-    if negative
-        && reduce(&distances, Min)? == T::BOTTOM
-        && let Some(vertex) = below_range(&edges, &distances)?
-    {
-        return Err(left_range(n, &edges, source, options, vertex));
+    let below = match below {
+        Some(below) => below,
+        None => negative && reduce(&distances, Min)? == T::BOTTOM && leaves_range(&edges, &distances)?,
+    };
+    if below {
+        return Err(left_range(n, &edges, source, options));
     }
     // A sum that overflowed to ∞ is no path; until here it was one that any other is better than.
     let distances = select(&distances, ValueLt, T::TOP).eval()?;
     Ok(Sssp { distances, rounds })
+}
+
+/// What [`relaxed`] found.
+pub(super) struct Relaxed<T: Scalar> {
+    pub(super) distances: Vector<T, MinPlus>,
+    pub(super) rounds: u64,
+    /// Whether a sum stopped at the least value; `None` where all edges from vertices reached say so, as none waits for its round.
+    below: Option<bool>,
 }
 
 /// Bellman–Ford from these distances, by at most so many rounds; `NegativeCycle` of a vertex of one within reach.
@@ -78,20 +88,25 @@ pub(super) fn relaxed<T: Ordered>(
     negative: bool,
     mut distances: Vector<T, MinPlus>,
     max_rounds: Option<u64>,
-) -> Result<(Vector<T, MinPlus>, u64)> {
+) -> Result<Relaxed<T>> {
     let n = edges.nrows();
     let mut frontier = distances.clone();
-    let (mut rounds, mut next_check) = (0, 16);
+    let (mut rounds, mut next_check) = (0u64, 16u64);
+    let mut below = (T::SATURATES && max_rounds.is_some()).then_some(false);
     while frontier.nvals() > 0 && max_rounds.is_none_or(|most| rounds < most) {
         rounds += 1;
         let reached = vxm(&frontier, edges).eval()?;
+        if negative && below == Some(false) && reached.nvals() > 0 && reduce(&reached, Min)? == T::BOTTOM {
+            below = Some(leaves_range(edges, &frontier)?);
+        }
         let not_better = select(&ewise_mult(&distances, &reached, Le).eval()?, ValueEq, true).eval()?;
         frontier = apply(&reached, Identity).mask(&not_better.structure().complement()).eval()?;
         apply(&frontier, Identity).accumulate(Min).into(&mut distances)?;
         // Looked for at doubling distances, so that the search costs no more than the rounds; a simple path has
         // fewer than n edges, so whatever still changes then comes round a cycle.
-        if negative && frontier.nvals() > 0 && (rounds == next_check || rounds >= n) {
-            next_check *= 2;
+        let last = max_rounds == Some(rounds);
+        if negative && frontier.nvals() > 0 && (rounds == next_check || rounds >= n || last) {
+            next_check = next_check.saturating_mul(2);
             if let Some(vertex) = on_negative_cycle(operation, edges, &distances)? {
                 return Err(Error::NegativeCycle { operation, vertex });
             }
@@ -102,42 +117,39 @@ pub(super) fn relaxed<T: Ordered>(
             }
         }
     }
-    Ok((distances, rounds))
+    Ok(Relaxed { distances, rounds, below })
 }
 
-/// A vertex whose distance is less than the least value, where it stopped.
-fn below_range<T: Ordered>(edges: &Matrix<T, MinPlus>, distances: &Vector<T, MinPlus>) -> Result<Option<u64>> {
+/// Whether the distance of one vertex and an edge from it sum to less than the least value, where sums stop.
+fn leaves_range<T: Ordered>(edges: &Matrix<T, MinPlus>, distances: &Vector<T, MinPlus>) -> Result<bool> {
     let reached = distances.entries()?;
     if !T::SATURATES {
         // −∞ is no sum of weights.
-        return Ok(reached.iter().find(|e| e.1 == T::BOTTOM).map(|e| e.0));
+        return Ok(reached.iter().any(|e| e.1 == T::BOTTOM));
     }
     // What is left to the least value: no wrap, as distances are none where they are above 0.
     let beyond = |d: T, w: T| d < T::ZERO && w < T::BOTTOM.minus(d);
     let distance = |u: u64| reached.binary_search_by_key(&u, |e| e.0).ok().map(|place| reached[place].1);
-    let mut all = edges.entries()?.into_iter();
-    Ok(all.find(|(i, _, w)| distance(*i).is_some_and(|d| beyond(d, *w))).map(|e| e.1))
+    Ok(edges.entries()?.iter().any(|(i, _, w)| distance(*i).is_some_and(|d| beyond(d, *w))))
 }
 
 /// Why a distance left the range: over a negative cycle, as sums in a wider one show, or a long path.
-fn left_range<T: Ordered>(
-    n: u64,
-    edges: &Matrix<T, MinPlus>,
-    source: u64,
-    options: &SsspOptions,
-    vertex: u64,
-) -> Error {
+fn left_range<T: Ordered>(n: u64, edges: &Matrix<T, MinPlus>, source: u64, options: &SsspOptions) -> Error {
     // f64's exponents go far below: sums of up to 2⁶⁴ terms stay finite, and a power of two rounds nothing.
     let scale = (-64f64).exp2();
-    let wider = edges.to_coo().and_then(|coo| {
+    let farthest = edges.to_coo().and_then(|coo| {
         let mut values = memory::with_capacity("sssp", coo.values.len())?;
         values.extend(coo.values.iter().map(|w| w.as_f64() * scale));
         let coo = Coo { nrows: n, ncols: n, rows: coo.rows, columns: coo.columns, values };
-        sssp(&Matrix::<f64>::from_coo(&coo)?.to(&edges.device())?, source, options)
+        let found = sssp(&Matrix::<f64>::from_coo(&coo)?.to(&edges.device())?, source, options)?;
+        Ok(found.distances.entries()?.into_iter().min_by(|a, b| a.1.total_cmp(&b.1)).map_or(source, |e| e.0))
     });
     let name = T::TEXT.name;
-    let reason = format!("the distance of vertex {vertex} is less than the least value of {name}");
-    wider.err().unwrap_or(Error::InvalidValue { operation: "sssp", reason })
+    let refused = |vertex| {
+        let reason = format!("the distance of vertex {vertex} is less than the least value of {name}");
+        Error::InvalidValue { operation: "sssp", reason }
+    };
+    farthest.map_or_else(|e| e, refused)
 }
 
 /// A vertex on a cycle of edges u→v with d(u) + w ≤ d(v), one of them with <: its weights sum to less than 0.
@@ -147,8 +159,9 @@ fn on_negative_cycle<T: Ordered>(
     edges: &Matrix<T, MinPlus>,
     distances: &Vector<T, MinPlus>,
 ) -> Result<Option<u64>> {
-    // Vertices reached, by place: the graph may be hypersparse.
-    let reached = distances.entries()?;
+    // Vertices reached, by place: the graph may be hypersparse. Sums that left the range of floats are as small as all from there.
+    let mut reached = distances.entries()?;
+    reached.retain(|e| T::SATURATES || e.1 != T::BOTTOM);
     let place = |v: u64| reached.binary_search_by_key(&v, |e| e.0).ok();
     let mut targets: Vec<(usize, bool)> = Vec::new();
     let mut starts = memory::filled(operation, reached.len() + 1, 0usize)?;

@@ -13,12 +13,14 @@ use std::path::Path;
 /// What stands between the fields of a line.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Delimiter {
-    /// A comma where the line has one outside of double quotes, else a semicolon where it has one, else blanks and tabs.
+    /// A comma where the line has one outside of double-quoted fields, else a semicolon where it has one, else blanks and tabs.
+    /// (Quotes begin a field at the beginning of the line and behind such a comma, semicolon or tab, not behind blanks alone.)
     #[default]
     Auto,
     /// Any number of blanks and tabs.
     Whitespace,
-    /// One such character, with blanks around it or not: `b','`, `b'\t'`. Two in a row hold an empty field, and a field in
+    /// One such character, no letter and no digit, with blanks around it or not: `b','`, `b'\t'`; a blank is as `Whitespace`.
+    /// Two in a row hold an empty field, and a field in
     /// double quotes ends with them: `"12"`, `"Smith, J."`.
     Byte(u8),
 }
@@ -127,7 +129,10 @@ fn look(text: &[u8], _: bool) -> Result<()> {
 /// What cannot be meant.
 fn check(options: &EdgeListOptions) -> Result<()> {
     let invalid = |reason: String| Err(Error::InvalidValue { operation: "edge_list::read", reason });
-    if let Delimiter::Byte(b @ (b'\n' | b'\r' | b'"' | b'0'..=b'9' | b'.' | b'+' | b'-')) = options.delimiter {
+    // Letters are part of `1e5`, `inf` and `nan`.
+    if let Delimiter::Byte(b) = options.delimiter
+        && (b.is_ascii_alphanumeric() || b"\n\r\"+-.".contains(&b))
+    {
         return invalid(format!("{:?} cannot stand between fields", b as char));
     }
     if matches!((options.columns, options.weights), (Columns::Chosen { weight: None, .. }, Weights::Required)) {

@@ -281,7 +281,13 @@ impl Factors {
             inner @ Axis::Listed { .. } if !given.iter().any(|axis| axis.same(inner)) => 8 * inner.places() as u64,
             _ => 0,
         };
-        let left = beside(self.kind.name(), limit, a.saturating_add(b).saturating_add(listed))?;
+        // A product looks positions up in a list.
+        let mask = match &o.mask {
+            Some(MaskBody::Cells(m, list)) if self.kind == Kind::Mxm && list.get().is_none() => m.pattern.list_bytes(),
+            _ => 0,
+        };
+        let made = a.saturating_add(b).saturating_add(listed).saturating_add(mask);
+        let left = beside(self.kind.name(), limit, made)?;
         if self.kind != Kind::Mxm {
             // A vector spread over all its places, marks and sums for each thread; products put in bins, and in vectors that
             // grow by doubling.

@@ -179,7 +179,7 @@ impl<A: Scalar, B: Scalar, C: Container, S, F> Operation<Product<A, B, C, S>, F>
     /// Workspace and result hold at most so many bytes at once; operands and an output written to do not count. O(1) here.
     ///
     /// What does not fit as a whole is computed by chunks of rows, on the host row by row into arrays of the right size.
-    /// The result is the same. Without a limit the same is done when memory runs out. What was asked for counts, not what a
+    /// The result is the same, but that a sum over all of a product ([`reduce`](Self::reduce)) of floats is then cut by what fits, not by the work alone. Without a limit the same is done when memory runs out. What was asked for counts, not what a
     /// device's pool rounds it up to (by a quarter at most, below a megabyte to twice as much) or keeps of what was freed.
     /// ```
     /// use oplus::prelude::*;

@@ -195,6 +195,13 @@ impl Frame {
         };
         Ok(self.listed.get_or_init(|| Arc::new(made)))
     }
+    /// Bytes of the list that [`pattern`](Self::pattern) makes of cells, and keeps.
+    pub(crate) fn list_bytes(&self) -> u64 {
+        match &self.form {
+            Form::Cells(cells) if self.listed.get().is_none() => 8 * (cells.nrows as u64 + 1) + 4 * self.count as u64,
+            _ => 0,
+        }
+    }
     /// Remembers the list.
     pub(crate) fn keep(&self, list: Pattern) -> &Arc<Pattern> {
         self.listed.get_or_init(|| Arc::new(list))

@@ -116,6 +116,24 @@ fn complex_numbers_and_halves() {
 }
 
 #[test]
+fn what_is_wrong_in_columns_is_named_by_rows_and_columns() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a.npz");
+    for (rows, told) in
+        [([2i32, 0, 0], "entry (0, 1), counted from 0, is there twice"), ([2, 0, 3], "row 3 at position 2")]
+    {
+        let mut all = small();
+        all.retain(|(n, _)| !["format.npy", "shape.npy", "indices.npy"].contains(&n.as_str()));
+        all.push(("format.npy".into(), array("|S3", "()", b"csc")));
+        all.push(("shape.npy".into(), list("<i8", &[3i64, 2].map(i64::to_le_bytes))));
+        all.push(("indices.npy".into(), list("<i4", &rows.map(i32::to_le_bytes))));
+        archive(&path, &all);
+        let error = survived(|| npz::read::<f64, PlusTimes>(&path)).unwrap_err().to_string();
+        assert!(error.contains(told), "{error}");
+    }
+}
+
+#[test]
 fn what_is_wrong_is_named() {
     for (name, bytes, told) in [
         ("indices", list("<i4", &[2i32, 0, 3].map(i32::to_le_bytes)), "column 3 at position 2 is out of range"),

@@ -1596,8 +1596,9 @@ spgemm_window(const u64* a_offsets, const u32* a_indices, const A* a_values, con
   const Factors factors = {a_values, b_values, i_ids, k_ids, j_ids};
   WarpProducts* scratch = reinterpret_cast<WarpProducts*>(mine);
   C* sums = reinterpret_cast<C*>(mine + sizeof(WarpProducts));
-  // Numbers of products are added in any order, and tell which columns there are; sets of columns are united so, none of which is empty.
-  constexpr bool counts = SameType<C, u32>::value && Semiring::value_free && Semiring::atomic == atomic_add;
+  // Numbers of products, which are written as another type, are added in any order, and tell which columns there are: no sum of another
+  // constant does, as it may wrap to 0. Sets of columns are united so, none of which is empty.
+  constexpr bool counts = SameType<C, u32>::value && !SameType<C, Written>::value && Semiring::value_free && Semiring::atomic == atomic_add;
   constexpr bool in_place = counts || flag::united;
   static_assert(!flag::united || (SameType<C, u32>::value && Semiring::atomic == atomic_or), "bits of sets");
   typedef SeenAs<in_place>::Type Seen;

@@ -26,10 +26,11 @@ pub(super) fn closure<T: Scalar, J: BinaryOp<T, T, Out = T>, B: BinaryOp<T, T, O
         row[i] = trivial;
     }
     let mut pivots = memory::filled(OPERATION, PIVOTS * width, absent)?;
+    let mut pivot = memory::filled(OPERATION, width, absent)?;
     for first in (0..width).step_by(PIVOTS) {
         let count = PIVOTS.min(width - first);
         let strip = &mut d[first * width..(first + count) * width];
-        ways.close_strip(strip, first, count);
+        ways.close_strip(strip, first, count, &mut pivot);
         pivots[..count * width].copy_from_slice(strip);
         let pivots = &pivots[..count * width];
         d.par_chunks_mut(PIVOTS * width).enumerate().for_each(|(block, rows)| {
@@ -52,15 +53,13 @@ struct Ways<T, J, B> {
 
 impl<T: Scalar, J: BinaryOp<T, T, Out = T>, B: BinaryOp<T, T, Out = bool>> Ways<T, J, B> {
     /// Floyd–Warshall within the pivots' rows: afterwards they know every way through pivots.
-    fn close_strip(&self, strip: &mut [T], first: usize, count: usize) {
-        let mut pivot: Vec<T> = Vec::new();
+    fn close_strip(&self, strip: &mut [T], first: usize, count: usize, pivot: &mut [T]) {
         for k in 0..count {
-            pivot.clear();
-            pivot.extend_from_slice(&strip[k * self.width..(k + 1) * self.width]);
+            pivot.copy_from_slice(&strip[k * self.width..(k + 1) * self.width]);
             strip.par_chunks_mut(self.width).enumerate().for_each(|(i, row)| {
                 let to_pivot = row[first + k];
                 if i != k && to_pivot != self.absent {
-                    Self::join_row(row, to_pivot, &pivot);
+                    Self::join_row(row, to_pivot, pivot);
                 }
             });
         }

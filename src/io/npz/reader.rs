@@ -2,7 +2,7 @@
 use super::array::{Array, bad};
 use crate::algebra::Scalar;
 use crate::container::Matrix;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::interop::CsrParts;
 use crate::io::{file, matrix, text::at_path};
 use crate::memory;
@@ -45,7 +45,8 @@ pub fn read<T: Scalar, S>(path: impl AsRef<Path>) -> Result<Matrix<T, S>> {
         Stored::Rows(offsets, indices, values) => rows(shape, offsets, indices, values),
         Stored::Columns(offsets, indices, values) => {
             let turned: Result<Matrix<T, S>> = rows((shape.1, shape.0), offsets, indices, values);
-            turned.and_then(|a| transpose(&a).eval())
+            // An error is of the file's rows and columns.
+            turned.map_err(Error::transposed).and_then(|a| transpose(&a).eval())
         }
         Stored::Entries(rows, columns, values) => {
             Matrix::triplets("npz::read", &Coo { nrows: shape.0, ncols: shape.1, rows, columns, values })

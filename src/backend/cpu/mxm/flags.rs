@@ -163,7 +163,7 @@ fn by_sixteen<S: Sixteen>(s: S, mut met: u64, first: u32, to: &mut [MaybeUninit<
         let part = (met >> (16 * q)) as u16;
         // SAFETY: of the columns, at most n, sixteen more have room behind them.
         unsafe {
-            s.store_kept(at, part, s.add(s.numbers(), s.splat(first + 16 * q)));
+            s.store_kept(at, part, s.add(s.numbers(), s.splat(first.wrapping_add(16 * q))));
             at = at.add(part.count_ones() as usize);
         }
     }

@@ -11,8 +11,8 @@ use crate::backend::cuda::storage::values::of_marks;
 use crate::backend::cuda::{Buffer, DevicePattern};
 use crate::error::{Error, Result};
 use crate::spgemm::{Analysis, Bin, Strategy};
+use oplus_codegen::FunctionText;
 use oplus_codegen::text::OperatorText;
-use oplus_codegen::{FunctionText, Spec, Template};
 
 /// What takes a whole product.
 enum Way {
@@ -35,11 +35,12 @@ impl Way {
 }
 
 impl Job<'_> {
-    /// Whether the largest table has room for a part of a row's sums.
+    /// Whether a block has room for the tables of each size, and the largest for a part of a row's sums.
     pub(super) fn tables_fit(&self) -> bool {
-        let spec = Spec::new(Template::SpgemmNumeric, self.context.properties().architecture);
-        let largest = spec.semiring(self.semiring.clone()).table_launch(TABLES - 1);
-        largest.is_some_and(|table| table.values >= 64)
+        let (spec, room) = (self.numeric(0).spec, self.context.properties().shared_per_block_optin);
+        (0..TABLES).all(|t| {
+            spec.table_launch(t).is_some_and(|table| table.shared <= room && (t + 1 < TABLES || table.values >= 64))
+        })
     }
     /// What takes the whole product. Values of hundreds of bytes leave no room in shared memory: their products are sorted in device
     /// memory, whatever was asked for.

@@ -207,8 +207,8 @@ impl Job<'_> {
     }
     /// What is tried where rows do not suit `whole`; `None`: rows go by class.
     pub(super) fn otherwise(&self, whole: Whole, strategy: Strategy) -> Option<Whole> {
-        // Of sets a block would have hardly a round to unite.
-        let block = || (self.is_small() && !self.united).then_some(Whole::Block);
+        // Of sets a block would have hardly a round to unite; its sums are in any order.
+        let block = || (self.is_small() && !self.united && !self.in_order).then_some(Whole::Block);
         match whole {
             Whole::Thread(_) | Whole::Block => None,
             Whole::Esc(..) => block().filter(|_| strategy == Strategy::Auto),

@@ -2,7 +2,7 @@
 use crate::backend::cuda::runtime::program::{Program, resident, tuning};
 use crate::backend::cuda::spgemm::band_pairs::Pairs;
 use crate::backend::cuda::{Buffer, DevicePattern, lock};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::storage::footprint::Footprint;
 use oplus_codegen::Template;
 use oplus_codegen::text::ScalarText;
@@ -46,12 +46,15 @@ impl Band {
         }
     }
 
-    /// As `of`, for a matrix that will be used again.
+    /// As `of`, for a matrix that will be used again. Without room to look, or for what is found, nobody looks now.
     pub(crate) fn looked_for(pattern: &DevicePattern) -> Result<Option<&Band>> {
         if let Some(known) = pattern.band.get() {
             return Ok(known.as_deref());
         }
-        let found = Band::find(pattern)?;
+        let found = match Band::find(pattern) {
+            Err(Error::OutOfMemory { .. }) => return Ok(None),
+            found => found?,
+        };
         Ok(pattern.band.get_or_init(|| found.map(Box::new)).as_deref())
     }
 

@@ -69,9 +69,16 @@ impl Values {
     pub(crate) fn of_all(scalar: ScalarText, bytes: &[u8]) -> Result<Self> {
         One::of(scalar, bytes)
     }
-    /// The same value at other positions.
+    /// The same value at other positions: what is kept of it written out is for as many entries as it has.
     fn again(one: &One) -> Result<Self> {
         One::of(one.scalar, &one.bytes)
+    }
+    /// The same values for another number of entries.
+    pub(crate) fn elsewhere(&self) -> Result<Self> {
+        match self {
+            Values::All(all) => Ok(Values::All(all.clone())),
+            Values::One(one) => Values::again(one),
+        }
     }
     /// The value of all, where it is stored once.
     pub(crate) fn single<T: Scalar>(&self) -> Option<T> {
@@ -126,8 +133,8 @@ impl<T> DeviceCsr<T> {
         let values = match &self.values {
             Values::All(all) => all.clone(),
             Values::One(one) => match one.kept.get() {
-                Some(kept) => kept.clone(),
-                None => Arc::new(one.written(self.context(), self.nnz())?),
+                Some(kept) if kept.bytes() >= self.nnz().saturating_mul(one.size()) => kept.clone(),
+                _ => Arc::new(one.written(self.context(), self.nnz())?),
             },
         };
         Ok(Read { pattern: &self.pattern, values })

@@ -182,7 +182,7 @@ impl<T: Scalar> DeviceHeld<T> {
             }
             Some(words) => self.frame.with_bits(self.frame.met(&marks.words, words, false)?)?,
         };
-        Ok(Some(Self::new(Arc::new(frame), self.values.clone(), T::TEXT)))
+        Ok(Some(Self::new(Arc::new(frame), self.values.elsewhere()?, T::TEXT)))
     }
     /// f(a, i, j, y) in the slots that there are, of a's value if it is read; `None` where rows are the way.
     pub(crate) fn placed<Y: Scalar, C: Scalar>(
@@ -214,7 +214,7 @@ impl<T: Scalar> DeviceHeld<T> {
         let all = shape.0 as u64 * shape.1 as u64;
         let frame = DeviceFrame::new(&self.frame.context, shape, all, DeviceForm::Cells(None));
         let frame = words.map_or(Ok(None), |words| frame.with_bits(words).map(Some))?.unwrap_or(frame);
-        let values = taken.map_or_else(|| self.values.clone(), |taken| Values::All(Arc::new(taken)));
+        let values = taken.map_or_else(|| self.values.elsewhere(), |taken| Ok(Values::All(Arc::new(taken))))?;
         Ok(Some(Self::new(Arc::new(frame), values, T::TEXT)))
     }
     /// Puts `op` of what is there and of each entry of some rows, or this alone, where the mask admits, if there is a cell for everything:
@@ -253,7 +253,10 @@ impl<T: Scalar> DeviceHeld<T> {
         // The list shares the values of full ones.
         self.list = List::new(T::TEXT, None);
         let made = match &self.values {
-            Values::One(_) if stays => None,
+            Values::One(_) if stays => {
+                self.values = self.values.elsewhere()?;
+                None
+            }
             Values::One(one) => Some(Arc::new(one.written(&context, self.frame.slots())?)),
             Values::All(values) if Arc::strong_count(values) > 1 => Some(Arc::new(values.duplicate()?)),
             Values::All(_) => None,
