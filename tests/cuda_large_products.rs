@@ -83,6 +83,12 @@ macro_rules! values {
                 assert!(plan.run(&a, &a).unwrap().entries().unwrap() == whole, "{bytes} bytes, planned");
                 let most = whole.iter().map(|(_, _, x)| *x).max_by_key(|x| x.key).unwrap();
                 assert!(mxm(&a, &a).reduce(Larger).unwrap() == most, "{bytes} bytes, reduced");
+                let most = masked.iter().map(|(_, _, x)| *x).max_by_key(|x| x.key).unwrap();
+                for strategy in [Strategy::Auto, Strategy::Dot] {
+                    let found = mxm(&a, &a).strategy(strategy).mask(&a.structure()).reduce(Larger);
+                    let found = found.unwrap_or_else(|e| panic!("{bytes} bytes, {strategy}, masked, reduced: {e}"));
+                    assert!(found == most, "{bytes} bytes, {strategy}, masked, reduced");
+                }
                 assert!(mxm(&a, &a).explain().unwrap().analysis.products > 0);
             }
         }

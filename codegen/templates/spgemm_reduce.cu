@@ -27,7 +27,8 @@ __device__ inline void table_reduce(const Operands& x, const Factors& factors, u
   const Memory memory(shared);
   auto table = memory.table();
   auto sums = memory.sums();
-  static_assert(sizeof(Partial<C>) <= sizeof(WarpProducts), "a partial a warp fits");
+  // Of a table that there is: sums over dot products are of values of any size.
+  static_assert(sizeof(Partial<C>) * (T < 8) <= sizeof(WarpProducts), "a partial a warp fits");
   const u64 cut = T == 4 ? control[control_slices] : 0, begin = control[control_begin + class_table + T];
   const u64 n = cut + control[control_units + class_table + T];
   for_shares(memory, Size::threads, Size::block, n, &control[control_numeric + T], [&](u64 i) {

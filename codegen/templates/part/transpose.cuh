@@ -87,6 +87,7 @@ __device__ inline void order_by_digit(const MoveMemory& s, u32 n, u32 segment, u
 // out[to(p)] = from(t) for the thread's t-th entry, whose place p in the order of digits is place[t], of n.
 template <class X, class From, class To>
 __device__ inline void move_out(const MoveMemory& s, u32 n, const u32 (&place)[move_items], X* out, From from, To to) {
+  static_assert(sizeof(X) <= move_room, "values this large are not transposed");
   constexpr u32 room = sizeof(X) <= 8 ? partition_tile : u32(move_room / sizeof(X));
   X* const staged = s.staged<X>();
   for (u32 low = 0; low < n; low += room) {
