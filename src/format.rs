@@ -214,7 +214,7 @@ pub(crate) fn updated<C: Scalar, T: Scalar, F: Accumulate<C, T>>(
     // An accumulator makes an entry of what is new, always.
     let f = |old, new| F::combine(old, Some(new)).unwrap_or_else(C::zeroed);
     if let Body::Held(h) = &mut c.body {
-        if !matches!(c.rows, Axis::Full(1)) {
+        if !matches!(c.rows, Axis::Full(1)) || h.frame.has_cells() {
             let (positions, values) = match &t.body {
                 Body::Host(list) => (&list.pattern, &Values::All(list.values.clone())),
                 Body::Held(h) if h.one().is_some() => (h.frame.pattern(operation)?, &*h.values),
@@ -237,13 +237,20 @@ pub(crate) fn updated<C: Scalar, T: Scalar, F: Accumulate<C, T>>(
                 _ => Ok(false),
             };
         }
-        c.body = Body::Host(h.listed(operation)?.clone());
     }
     let row = match &t.body {
         Body::Host(row) => row,
         Body::Held(h) => h.listed(operation)?,
         _ => return Ok(false),
     };
+    // A row in another format gets bits as its list does, or stays.
+    if let Body::Held(h) = &c.body {
+        let mut list = c.holding(Body::Host(h.listed(operation)?.clone()));
+        if grown(operation, &mut list, row.pattern.nnz())?.is_none() {
+            return Ok(false);
+        }
+        c.body = list.body;
+    }
     let Some(d) = grown(operation, c, row.pattern.nnz())? else { return Ok(false) };
     match mask.map(|m| MaskBody::new(&m.pattern.body, m.complement)) {
         None => d.update(operation, row, |_| true, f)?,

@@ -138,3 +138,10 @@ fn fused_products_in_chunks() {
         }
     }
 }
+
+#[test]
+fn one_row_keeps_its_format_or_takes_another_on_cuda() {
+    if emulator::cuda().is_some() {
+        formats::one_row(&DEVICE);
+    }
+}

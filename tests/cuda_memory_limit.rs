@@ -401,3 +401,17 @@ fn a_device_that_runs_out_is_enough_for_chunks() {
     }
     assert!(reached > 20);
 }
+
+/// Nothing more is kept of a matrix by products that are held to a limit.
+#[test]
+fn vectors_keep_to_it() {
+    if emulator::cuda().is_none() {
+        return;
+    }
+    let a = matrix(300, 300, 30_000, 3).to(&Device::Cuda(0)).unwrap();
+    let x = Vector::<f64>::full(300, 0.5).unwrap().to(&Device::Cuda(0)).unwrap();
+    for nth in 0..4 {
+        let (made, peak) = measured(|| vxm(&x, &a).memory_limit(64 << 10).eval());
+        assert!(made.is_ok() && peak <= 64 << 10, "{nth}: {:?}, {peak} bytes", made.err());
+    }
+}

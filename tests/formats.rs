@@ -2,7 +2,7 @@
 #[path = "common/formats.rs"]
 mod formats;
 
-use formats::{Operands, check};
+use formats::{Operands, check, one_row};
 use oplus::prelude::*;
 use quickcheck::QuickCheck;
 
@@ -364,4 +364,28 @@ fn full_matrices_turn_as_arrays() {
             assert_eq!(product(&turned), product(&expected));
         }
     }
+}
+
+#[test]
+fn one_row_keeps_its_format_or_takes_another() {
+    one_row(&Device::Reference);
+    one_row(&Device::Cpu);
+}
+
+/// What is refused leaves the output in its format, its value stored once.
+#[test]
+fn one_row_that_there_is_no_room_for() {
+    let n = 4096u64;
+    let wide: Vec<_> = (0..n).filter(|j| j % 3 > 0).map(|j| (0, j, 1.0)).collect();
+    let (a, b): (Matrix<f64>, Matrix<f64>) =
+        (Matrix::build(1, 1, &[(0, 0, 2.0)]).unwrap(), Matrix::build(1, n, &wide).unwrap());
+    let mut refused = 0;
+    for limit in (0..200).map(|step| step * 8192) {
+        let mut c = Matrix::<f64>::full(1, n, 0.5).unwrap();
+        if mxm(&a, &b).memory_limit(limit).accumulate(Plus).into(&mut c).is_err() {
+            refused += 1;
+            assert_eq!((c.format(), c.is_iso(), c.nvals()), (Format::Full, true, n), "{limit}");
+        }
+    }
+    assert!(refused > 0 && refused < 200);
 }

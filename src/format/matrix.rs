@@ -74,6 +74,7 @@ fn converted<T: Scalar>(store: &Store<T>, format: Format, now: Format) -> Result
     if format == now {
         return Ok(store.clone());
     }
+    let store = &of_list(store)?;
     let format = match (format, &store.rows, &store.cols) {
         (Format::Sparse, Axis::Full(_), Axis::Full(_)) => Format::Csr,
         (Format::Sparse, ..) => Format::Hypersparse,
@@ -99,6 +100,16 @@ fn converted<T: Scalar>(store: &Store<T>, format: Format, now: Format) -> Result
         }),
         _ => in_rows(&store),
     }
+}
+
+/// A row that has bits, as vectors that are written into again and again, as its list; all else as it is.
+fn of_list<T: Scalar>(store: &Store<T>) -> Result<Store<T>> {
+    Ok(match &store.body {
+        Body::Dense(d) => store.holding(Body::Host(d.listed(OPERATION)?.clone())),
+        #[cfg(feature = "cuda")]
+        Body::CudaDense(d) => store.holding(Body::Cuda(d.listed()?.clone())),
+        _ => store.clone(),
+    })
 }
 
 fn value_size<T>(one: Option<T>) -> usize {

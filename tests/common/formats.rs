@@ -274,3 +274,43 @@ fn same<T: Number>(got: &Got, expected: &Got, of: &[&Matrix<T>]) {
     }
     assert_eq!(got.len(), expected.len());
 }
+
+/// A matrix of one row that is written into again and again is one of every format still.
+pub fn one_row(device: &Device) {
+    for (n, few) in [(100u64, 3u64), (4096, 1), (4096, 50)] {
+        let t: Matrix<i64> =
+            Matrix::build(1, n, &(0..few).map(|e| (0, e * 83 % n, e as i64 + 5)).collect::<Vec<_>>()).unwrap();
+        let all: Vec<_> = (0..n).map(|j| (0, j, j as i64 % 7)).collect();
+        let most: Vec<_> = all.iter().copied().filter(|(_, j, _)| j % 4 > 0).collect();
+        for (entries, formats) in [
+            (&all, &[Format::Full, Format::Csr, Format::Csc][..]),
+            (&most, &[Format::Bitmap, Format::Csr, Format::Csc, Format::Dia]),
+        ] {
+            for &format in formats {
+                let first = Matrix::<i64>::build(1, n, entries).unwrap();
+                let (mut expected, on_device) = (first.to(&Device::Reference).unwrap(), first.to(device).unwrap());
+                let (mut c, on_t) = (on_device.to_format(format).unwrap(), t.to(device).unwrap());
+                let t = t.to(&Device::Reference).unwrap();
+                for _ in 0..4 {
+                    apply(&t, Identity).accumulate(Plus).into(&mut expected).unwrap();
+                    apply(&on_t, Identity).accumulate(Plus).into(&mut c).unwrap();
+                }
+                let expected = expected.entries().unwrap();
+                assert_eq!(c.entries().unwrap(), expected, "{n} {few} {format:?}");
+                let cells = matches!(format, Format::Full | Format::Bitmap) && *device != Device::Reference;
+                assert!(!cells || matches!(c.format(), Format::Full | Format::Bitmap), "{n} {few}: {c:?}");
+                for to in [Format::Csr, Format::Csc, Format::Hypersparse, Format::Bitmap, Format::Dia, Format::Full] {
+                    match c.to_format(to) {
+                        Ok(made) => {
+                            // What has no gaps is full as a bitmap too.
+                            let full = to == Format::Bitmap && made.format() == Format::Full;
+                            assert!(made.format() == to || full, "{n} {few} {format:?} to {to:?}: {made:?}");
+                            assert_eq!(made.entries().unwrap(), expected);
+                        }
+                        Err(e) => assert!(to == Format::Full && (expected.len() as u64) < n, "{to:?}: {e}"),
+                    }
+                }
+            }
+        }
+    }
+}

@@ -28,7 +28,7 @@ pub(crate) fn vxm(product: &Product) -> Result<(Arc<DevicePattern>, Buffer)> {
     let all = x.pattern.nnz == a.pattern.nrows as u64 && !product.is_masked();
     if all
         && a.pattern.nnz > 0
-        && let Some(columns) = turned::columns_of(a, product.semiring.b, product.semiring.reads.b)?
+        && let Some(columns) = turned::columns_within(a, product.semiring.b, product.semiring.reads.b)?
     {
         return spmv::full_left(product, columns.operand());
     }

@@ -164,7 +164,9 @@ impl<T: Scalar> DeviceDense<T> {
         if self.values.bytes() < bytes {
             // Of a vector without entries that was one of another scalar.
             self.values = Arc::new(Buffer::alloc(context, bytes)?);
-        } else if Arc::get_mut(&mut self.values).is_none() {
+        } else if let Some(values) = Arc::get_mut(&mut self.values) {
+            values.renew();
+        } else {
             self.values = Arc::new(self.values.duplicate()?);
         }
         if Arc::get_mut(&mut self.places).is_none() {
