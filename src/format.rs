@@ -213,30 +213,34 @@ pub(crate) fn updated<C: Scalar, T: Scalar, F: Accumulate<C, T>>(
     }
     // An accumulator makes an entry of what is new, always.
     let f = |old, new| F::combine(old, Some(new)).unwrap_or_else(C::zeroed);
-    if let Body::Held(h) = &mut c.body {
-        if !matches!(c.rows, Axis::Full(1)) || h.frame.has_cells() {
-            let (positions, values) = match &t.body {
-                Body::Host(list) => (&list.pattern, &Values::All(list.values.clone())),
-                Body::Held(h) if h.one().is_some() => (h.frame.pattern(operation)?, &*h.values),
-                Body::Held(h) => {
-                    let list = h.listed(operation)?;
-                    (&list.pattern, &Values::All(list.values.clone()))
-                }
-                _ => return Ok(false),
-            };
-            return match mask.map(|m| MaskBody::new(&m.pattern.body, m.complement)) {
-                None => h.update(operation, (positions, values), None, f),
-                Some(MaskBody::Host(m)) => {
-                    let admits = |i, j| m.pattern.find(i, j).is_some() != m.complement;
-                    h.update(operation, (positions, values), Some(&admits), f)
-                }
-                Some(MaskBody::Cells(m, _)) => {
-                    let admits = |i, j| m.pattern.slot(i, j).is_some() != m.complement;
-                    h.update(operation, (positions, values), Some(&admits), f)
-                }
-                _ => Ok(false),
-            };
-        }
+    if let Body::Held(h) = &mut c.body
+        && (!matches!(c.rows, Axis::Full(1)) || h.frame.has_cells())
+    {
+        let (positions, values) = match &t.body {
+            Body::Host(list) => (&list.pattern, &Values::All(list.values.clone())),
+            Body::Held(h) if h.one().is_some() => (h.frame.pattern(operation)?, &*h.values),
+            Body::Held(h) => {
+                let list = h.listed(operation)?;
+                (&list.pattern, &Values::All(list.values.clone()))
+            }
+            _ => return Ok(false),
+        };
+        return match mask.map(|m| MaskBody::new(&m.pattern.body, m.complement)) {
+            None => h.update(operation, (positions, values), None, f),
+            Some(MaskBody::Host(m)) => {
+                let admits = |i, j| m.pattern.find(i, j).is_some() != m.complement;
+                h.update(operation, (positions, values), Some(&admits), f)
+            }
+            Some(MaskBody::Bits(m, _)) => {
+                let admits = |_, j| m.pattern.get(j) != m.complement;
+                h.update(operation, (positions, values), Some(&admits), f)
+            }
+            Some(MaskBody::Cells(m, _)) => {
+                let admits = |i, j| m.pattern.slot(i, j).is_some() != m.complement;
+                h.update(operation, (positions, values), Some(&admits), f)
+            }
+            _ => Ok(false),
+        };
     }
     let row = match &t.body {
         Body::Host(row) => row,
