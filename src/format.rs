@@ -239,7 +239,8 @@ pub(crate) fn updated<C: Scalar, T: Scalar, F: Accumulate<C, T>>(
                 let admits = |i, j| m.pattern.slot(i, j).is_some() != m.complement;
                 h.update(operation, (positions, values), Some(&admits), f)
             }
-            _ => Ok(false),
+            #[cfg(feature = "cuda")]
+            Some(MaskBody::Cuda(_) | MaskBody::CudaBits(..) | MaskBody::CudaCells(..)) => Ok(false),
         };
     }
     let row = match &t.body {

@@ -139,7 +139,7 @@ fn sums_that_overflow_are_no_cycle() {
     assert!(matches!(error, Error::NegativeCycle { vertex: 1 | 2, .. }), "{error}");
 }
 
-/// Edges that no round is left for count nothing, and a cycle that rounds went round is found after any number of them.
+/// Edges that no round is left for count nothing, and a cycle at the source is found after any number of them.
 #[test]
 fn limited_rounds_of_negative_weights() {
     let within = |most: u64| {

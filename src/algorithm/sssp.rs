@@ -11,8 +11,8 @@ use crate::storage::Coo;
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub struct SsspOptions {
-    /// The most rounds, so the most edges a path may have; by default as many as it takes. A negative cycle that walks of so many
-    /// edges go round is an error all the same, others may stay unseen.
+    /// The most rounds, so the most edges a walk may have whose length counts; by default as many as it takes. A negative cycle that is
+    /// seen by then is an error all the same; one that is not, as a nearer way led to it late, may be part of the walks.
     pub max_rounds: Option<u64>,
 }
 

@@ -14,7 +14,7 @@ use std::path::Path;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Delimiter {
     /// A comma where the line has one outside of double-quoted fields, else a semicolon where it has one, else blanks and tabs.
-    /// (Quotes begin a field at the beginning of the line and behind such a comma, semicolon or tab, not behind blanks alone.)
+    /// (Quotes begin a field at the beginning of the line and behind such a comma or semicolon, not behind blanks and tabs alone.)
     #[default]
     Auto,
     /// Any number of blanks and tabs.
