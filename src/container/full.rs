@@ -21,6 +21,13 @@ fn everywhere<T: Scalar>((nrows, ncols): (u32, u32), values: Values<T>) -> Store
     Store { rows: Axis::Full(nrows), cols: Axis::Full(ncols), body, device: Device::Cpu }
 }
 
+/// The positions of a vector with an entry at every index.
+pub(super) fn full_row(operation: &'static str, n: u32) -> Result<Pattern> {
+    let mut indices = memory::with_capacity(operation, n as usize)?;
+    indices.extend(0..n);
+    Ok(Pattern::new(1, n as usize, vec![0, n.into()], indices))
+}
+
 /// A value for every place, row by row: moved where all have one and nobody shares them.
 fn values_everywhere<T: Scalar>(operation: &'static str, a: Store<T>, absent: T) -> Result<Vec<T>> {
     let (nrows, ncols) = a.shape();
@@ -150,9 +157,7 @@ impl<T: Scalar, S> Vector<T, S> {
     pub fn from_full(values: Vec<T>) -> Result<Self> {
         let operation = "from_full";
         let n = counted(operation, "length", values.len() as u64)?;
-        let mut indices = memory::with_capacity(operation, values.len())?;
-        indices.extend(0..n);
-        let pattern = Pattern::new(1, n as usize, vec![0, n.into()], indices);
+        let pattern = full_row(operation, n)?;
         Ok(Self::of(Store::host(Axis::Full(1), Axis::Full(n), pattern, values, Device::Cpu)))
     }
     /// v = the values x(i) for every index, `absent` where there is no entry; x stays. O(n), the values are copied:

@@ -1,4 +1,5 @@
 //! How vectors are made and looked at.
+use super::full::full_row;
 use super::{Vector, built, element, entries};
 use crate::algebra::{BinaryOp, First, Scalar};
 use crate::device::Device;
@@ -6,7 +7,6 @@ use crate::error::{Error, Result};
 use crate::format::filled;
 use crate::storage::{
     axis::{Axis, counted},
-    pattern::Pattern,
     store::{Store, axes_for},
 };
 
@@ -127,9 +127,7 @@ impl<T: Scalar, S> Vector<T, S> {
     pub fn full(n: u64, value: T) -> Result<Self> {
         let operation = "full";
         let places = counted(operation, "length", n)?;
-        let mut indices = crate::memory::with_capacity(operation, places as usize)?;
-        indices.extend(0..places);
-        let pattern = Pattern::new(1, places as usize, vec![0, n], indices);
+        let pattern = full_row(operation, places)?;
         let values = crate::memory::filled(operation, places as usize, value)?;
         Ok(Self::of(Store::host(Axis::Full(1), Axis::Full(places), pattern, values, Device::Cpu)))
     }

@@ -14,17 +14,24 @@ pub(crate) enum Axis {
     Listed { n: u64, ids: Arc<Vec<u64>> },
 }
 
-/// Whether so many rows or columns in use have places, which 32 bits count.
-pub(crate) fn check_places(operation: &'static str, value: u128) -> Result<()> {
-    let limit = u128::from(u32::MAX);
-    if value <= limit {
-        return Ok(());
-    }
-    Err(Error::IndexOverflow { operation, what: "number of rows or columns in use", value, limit })
-}
-
 /// The ids of places, `None` for places that are their own ids.
 pub(crate) type Ids = Option<Arc<Vec<u64>>>;
+
+/// What is numbered by places: a length with one for every index, say. `IndexOverflow` beyond what 32 bits count.
+pub(crate) fn counted(operation: &'static str, what: &'static str, value: impl Into<u128>) -> Result<u32> {
+    let (value, limit) = (value.into(), u128::from(u32::MAX));
+    u32::try_from(value).map_err(|_| Error::IndexOverflow { operation, what, value, limit })
+}
+
+/// The same of rows and columns.
+pub(crate) fn counted_shape(operation: &'static str, (nrows, ncols): (u64, u64)) -> Result<(u32, u32)> {
+    Ok((counted(operation, "number of rows", nrows)?, counted(operation, "number of columns", ncols)?))
+}
+
+/// Whether so many rows or columns in use have places.
+pub(crate) fn check_places(operation: &'static str, value: u128) -> Result<()> {
+    counted(operation, "number of rows or columns in use", value).map(drop)
+}
 
 impl Debug for Axis {
     fn fmt(&self, f: &mut Formatter<'_>) -> std::fmt::Result {
@@ -33,17 +40,6 @@ impl Debug for Axis {
             Axis::Listed { n, ids } => f.debug_struct("Listed").field("n", n).field("ids", &Few(ids)).finish(),
         }
     }
-}
-
-/// A length with a place for every index, `IndexOverflow` beyond those.
-pub(crate) fn counted(operation: &'static str, what: &'static str, n: u64) -> Result<u32> {
-    let limit = u128::from(u32::MAX);
-    u32::try_from(n).map_err(|_| Error::IndexOverflow { operation, what, value: n.into(), limit })
-}
-
-/// The same of rows and columns.
-pub(crate) fn counted_shape(operation: &'static str, (nrows, ncols): (u64, u64)) -> Result<(u32, u32)> {
-    Ok((counted(operation, "number of rows", nrows)?, counted(operation, "number of columns", ncols)?))
 }
 
 impl Axis {
