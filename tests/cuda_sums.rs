@@ -1,4 +1,5 @@
-//! Sums on CUDA that are added up where they stand in C: the least and the greatest of special values, in any order.
+//! Sums on CUDA that are added up where they stand in the result: the least and the greatest of special values, in any order, and
+//! sums of numbers below the normal ones.
 #![cfg(feature = "cuda")]
 mod common;
 #[path = "common/semirings.rs"]
@@ -58,5 +59,46 @@ fn nothing_but_nan() {
     if emulator::cuda().is_some() {
         compare::<f64, MinSecond>(|_| f64::NAN, "min of NaN");
         compare::<f32, Compose<Max, Second>>(|_| f32::NAN, "max of NaN");
+    }
+}
+
+/// Sums of so small numbers are exact in any order: all are a few of the least number there is, or of its double.
+macro_rules! subnormal { ($($name:ident $t:ident $value:expr;)*) => {$(
+    #[test]
+    fn $name() {
+        if emulator::cuda().is_some() {
+            let value = $value;
+            compare::<$t, PlusTimes>(value, "products");
+            compare::<$t, PlusFirst>(|n| value(n) * value(3), "left factors");
+            compare_pushed::<$t>(value);
+        }
+    }
+)*} }
+subnormal! {
+    subnormal_f32 f32 |n: u64| (n % 13) as f32 * 2f32.powi(-74) - 6.0 * 2f32.powi(-74);
+    subnormal_c32 c32 |n: u64| c32::new(((n % 13) as f32 - 6.0) * 2f32.powi(-74), (n % 5) as f32 * 2f32.powi(-74));
+}
+
+/// Vectors of few entries are pushed along the rows of A, of many they are pulled.
+fn compare_pushed<T: Sample>(value: impl Fn(u64) -> T)
+where
+    PlusTimes: Semiring<T, T, Out = T>,
+{
+    let mut coo = Coo::<T>::new(2000, 300);
+    (0..2000).for_each(|i| (0..300).step_by(1 + i as usize % 60).for_each(|j| coo.push(i, j, value(i + j))));
+    let a: Matrix<T> = Matrix::build_with(&coo, First).unwrap();
+    for step in [1, 2, 40, 900] {
+        let entries: Vec<_> = (0..2000).step_by(step).map(|i| (i, value(i / 2 + 1))).collect();
+        let x = Vector::<T>::build(2000, &entries).unwrap();
+        let expected = vxm(&x, &a).eval().unwrap().entries().unwrap();
+        let (x, a) = (x.to(&Device::Cuda(0)).unwrap(), a.to(&Device::Cuda(0)).unwrap());
+        let turned = a.transposed();
+        for found in [vxm(&x, &a).eval().unwrap(), mxv(&turned, &x).eval().unwrap()] {
+            let found = found.entries().unwrap();
+            assert_eq!(found.len(), expected.len());
+            for (x, y) in found.iter().zip(&expected) {
+                assert!(x.0 == y.0 && x.1.same(y.1), "one of {step}: {x:?} instead of {y:?}");
+            }
+        }
     }
 }

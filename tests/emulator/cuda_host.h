@@ -94,6 +94,8 @@ int emu_barrier(int predicate, int* live, const char* site);
 uint64_t emu_warp(unsigned mask, emu_warp_op op, uint64_t value, unsigned source, const char* site);
 // A point at which another thread may go on; counts against the step limit.
 void emu_step(const char* site);
+// Whether p lies in device memory, neither shared nor a thread's own.
+bool emu_in_memory(const void* p);
 }
 #define threadIdx (emu_current->index)
 #define blockIdx emu_block
@@ -176,6 +178,14 @@ template <class T> struct emu_same { typedef T type; };
     return old;                                                   \
   }
 EMU_ATOMIC(atomicAdd, T(old + v))
+// In device memory it takes subnormal floats for zeros and leaves zeros in their place (PTX ISA, atom).
+inline float emu_flushed(float x) { return __builtin_fabsf(x) < __FLT_MIN__ ? __builtin_copysignf(0.0f, x) : x; }
+inline float emu_atomicAdd(const char* site, float* p, float v) {
+  emu_step(site);
+  const float old = *p;
+  *p = emu_in_memory(p) ? emu_flushed(emu_flushed(old) + emu_flushed(v)) : old + v;
+  return old;
+}
 EMU_ATOMIC(atomicSub, T(old - v))
 EMU_ATOMIC(atomicMin, (v < old ? v : old))
 EMU_ATOMIC(atomicMax, (old < v ? v : old))

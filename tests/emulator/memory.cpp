@@ -94,6 +94,7 @@ bool inside(uint64_t pointer, size_t bytes) {
 }  // namespace emu
 
 extern "C" {
+bool emu_in_memory(const void* p) { return emu::inside(reinterpret_cast<uint64_t>(p), 1); }
 // For tests: `count` allocations from the n-th from now on fail (0: the next); negative: none does.
 void emu_fail_allocations(long n, long count) {
   std::lock_guard<std::mutex> lock(emu::mutex);

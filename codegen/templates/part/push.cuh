@@ -45,7 +45,7 @@ __device__ inline void push_term(const Matrix* a_values, u64 e, const Vector* x_
                                  const u64* k_ids, const u64* out_ids, u32* y_present, C* y_values, u32* state) {
   const C term = term_of(a_values, e, x_values, place, k, column, k_ids, out_ids);
   if constexpr (first) y_values[column] = term;
-  else if constexpr (exact) combine<Semiring, C>(&y_values[column], term);
+  else if constexpr (exact) combine<Semiring, C, true>(&y_values[column], term);
   else add_locked<Semiring, C, true>(&y_values[column], &state[column], term);
   if (!y_present) return;
   const u32 bit = 1u << (column & 31);

@@ -564,7 +564,7 @@ __device__ inline void tell(const Report& report, u64* control, u32 said, u64 wo
 }  // namespace oplus
 #line 9 "codegen/templates/spgemm_hash.cu"
 #line 1 "codegen/templates/part/accumulate.cuh"
-// Sums under the semiring's ⊕ that several threads add to, in shared memory.
+// Sums under the semiring's ⊕ that several threads add to, in shared memory and in the device's.
 //
 // A sum starts from its first term: the identity a semiring states need not be exact (0 + -0, max with NaN), so a sum is
 // pre-set only for the native kinds, with a value that changes no term; all others keep a mark of the first term.
@@ -656,11 +656,6 @@ template <class P> struct IsNumber<Complex<P>> {
   static constexpr bool value = true;
 };
 
-// To each part of a sum, which nothing reads before all terms are there.
-template <class P> __device__ inline void add_parts(Complex<P>* slot, Complex<P> x) {
-  atomicAdd(&slot->re, x.re);
-  atomicAdd(&slot->im, x.im);
-}
 template <class T> struct IsComplex {
   static constexpr bool value = false;
 };
@@ -734,8 +729,28 @@ template <class Monoid, class T> __device__ inline void combine_by_swap(T* slot,
   }
 }
 
-// *slot = add(*slot, x) for an exact kind.
-template <class Monoid, class T> __device__ inline void combine(T* slot, T x) {
+struct AddNumbers {
+  template <class T> static __device__ T add(T x, T y) { return x + y; }
+};
+// *slot += x. In device memory an atomic addition of f32 takes subnormal numbers for zeros and leaves zeros in their place. Beside
+// terms of 2^-101 and more none of those counts: half of such a term's last place is more, and no sum with it is subnormal but zero.
+template <bool IN_MEMORY, class T> __device__ inline void add_number(T* slot, T x) {
+  if constexpr (IN_MEMORY && SameType<T, f32>::value) {
+    if (-f32_bits(0x0d000000u) < x && x < f32_bits(0x0d000000u)) {
+      combine_by_swap<AddNumbers>(slot, x);
+      return;
+    }
+  }
+  atomicAdd(slot, x);
+}
+// To each part of a sum, which nothing reads before all terms are there.
+template <bool IN_MEMORY, class P> __device__ inline void add_parts(Complex<P>* slot, Complex<P> x) {
+  add_number<IN_MEMORY>(&slot->re, x.re);
+  add_number<IN_MEMORY>(&slot->im, x.im);
+}
+
+// *slot = add(*slot, x) for an exact kind; IN_MEMORY: of the device, else in shared memory.
+template <class Monoid, class T, bool IN_MEMORY = false> __device__ inline void combine(T* slot, T x) {
   constexpr int kind = Monoid::atomic;
   constexpr bool integer4 = SameType<T, i32>::value || SameType<T, u32>::value;
   constexpr bool integer8 = SameType<T, i64>::value || SameType<T, u64>::value;
@@ -744,9 +759,9 @@ template <class Monoid, class T> __device__ inline void combine(T* slot, T x) {
   } else if constexpr (SameType<T, bool>::value && kind == atomic_and) {
     if (!x) *slot = false;
   } else if constexpr (kind == atomic_add && (SameType<T, f32>::value || SameType<T, f64>::value)) {
-    atomicAdd(slot, x);
+    add_number<IN_MEMORY>(slot, x);
   } else if constexpr (kind == atomic_add && IsComplex<T>::value) {
-    add_parts(slot, x);
+    add_parts<IN_MEMORY>(slot, x);
   } else if constexpr (kind == atomic_add && integer4) {
     atomicAdd(reinterpret_cast<u32*>(slot), u32(x));
   } else if constexpr (kind == atomic_add && integer8) {
@@ -837,7 +852,7 @@ template <class Monoid, class T> __device__ inline void combine_in_memory(T* slo
       else atomicMax(reinterpret_cast<Signed*>(slot), bits);
     }
   } else {
-    combine<Monoid, T>(slot, x);
+    combine<Monoid, T, true>(slot, x);
   }
 }
 
