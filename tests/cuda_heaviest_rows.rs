@@ -179,7 +179,7 @@ fn products_are_what_they_were() {
 /// than those lanes take, and of so many that all of a block do.
 #[test]
 fn rows_are_measured_by_any_lanes() {
-    if emulator::emulator().is_none() {
+    if emulator::cuda().is_none() {
         return;
     }
     let context = Context::get(0).unwrap();

@@ -40,13 +40,13 @@ fn check(a: &Matrix<i64>) {
     assert!(transpose(&t).eval().unwrap().entries().unwrap() == a.entries().unwrap(), "{what}, and back");
     let bytes = on_device.cast::<u8>().unwrap();
     let small = transpose(&bytes).eval().unwrap().entries().unwrap();
-    assert!(small.iter().zip(&expected).all(|(x, y)| (x.0, x.1, x.2) == (y.0, y.1, y.2 as u8)), "{what}, bytes");
+    assert!(small.into_iter().eq(expected.iter().map(|e| (e.0, e.1, e.2 as u8))), "{what}, bytes");
     let wide = on_device.cast::<c64>().unwrap();
     let wide = transpose(&wide).eval().unwrap().entries().unwrap();
-    assert!(wide.iter().zip(&expected).all(|(x, y)| (x.0, x.1, x.2.re) == (y.0, y.1, y.2 as f64)), "{what}, complex");
+    assert!(wide.into_iter().eq(expected.iter().map(|e| (e.0, e.1, c64::new(e.2 as f64, 0.0)))), "{what}, complex");
     let pattern = on_device.cast::<bool>().unwrap();
     let pattern = transpose(&pattern).eval().unwrap().entries().unwrap();
-    assert!(pattern.iter().zip(&expected).all(|(x, y)| (x.0, x.1) == (y.0, y.1)), "{what}, booleans");
+    assert!(pattern.into_iter().eq(expected.iter().map(|e| (e.0, e.1, e.2 != 0))), "{what}, booleans");
 }
 
 #[test]

@@ -30,8 +30,8 @@ pub fn is_what_the_steps_make(device: &Device) {
         ewise_mult(&lower, &a.transposed(), Times).eval().unwrap()
     );
     assert_eq!(
-        select(&a, ValueGt, 5.0).transpose_a().apply(Negate).eval().unwrap().nvals(),
-        select(&a, ValueGt, 5.0).eval().unwrap().nvals()
+        select(&a, ValueGt, 5.0).transpose_a().apply(Negate).eval().unwrap(),
+        apply(&select(&a.transposed(), ValueGt, 5.0).eval().unwrap(), Negate).eval().unwrap()
     );
     // 1 / degree.
     let degrees = count_rows(&a).eval().unwrap();

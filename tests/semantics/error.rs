@@ -360,7 +360,11 @@ fn g7_every_run_of_every_strategy_and_limit_gives_the_same_bytes() {
             let whole = bits(product().eval().unwrap());
             for limit in [1 << 24, 1 << 17, 1 << 15, 1 << 14, 1 << 13] {
                 let run = || product().memory_limit(limit).eval().map(bits);
-                let Ok(first) = run() else { continue };
+                let first = match run() {
+                    Ok(first) => first,
+                    Err(Error::OutOfMemory { .. }) if limit < 1 << 24 => continue,
+                    Err(e) => panic!("{strategy:?}, {limit}: {e}"),
+                };
                 chunked += usize::from(limit < 1 << 24);
                 (1..runs).for_each(|_| assert_eq!(run().unwrap(), first, "{strategy:?}, {limit}"));
                 // Others may be added up by other tables where fewer rows are made at once.
