@@ -27,21 +27,23 @@ fn out_of_memory<T>(operation: &'static str, n: usize) -> Error {
 /// Whether `take` gets its `n` elements: what is kept for later may be what is missing now.
 fn taken<T>(n: usize, mut take: impl FnMut() -> bool) -> bool {
     let bytes = n.saturating_mul(size_of::<T>());
-    fits(|| machine::grants(bytes)) && (take() || (spare::free_all() && take()))
+    // Until it is taken.
+    let Some(_granted) = granted(|| machine::grants(bytes)) else { return false };
+    take() || (spare::free_all() && take())
 }
 
-/// Whether the machine grants something, if need be once it has back what nobody uses.
-fn fits(granted: impl Fn() -> bool) -> bool {
-    granted() || {
+/// What the machine grants, if need be once it has back what nobody uses.
+fn granted<G>(ask: impl Fn() -> Option<G>) -> Option<G> {
+    ask().or_else(|| {
         spare::free_all();
         pages::give_back_heap();
-        granted()
-    }
+        ask()
+    })
 }
 
 /// Whether there are so many bytes for what is taken in parts: an error before the first part instead of after it.
 pub(crate) fn check(operation: &'static str, bytes: u64) -> Result<()> {
-    if fits(|| machine::has(bytes)) {
+    if granted(|| machine::has(bytes).then_some(())).is_some() {
         return Ok(());
     }
     Err(out_of_memory::<u8>(operation, usize::try_from(bytes).unwrap_or(usize::MAX)))

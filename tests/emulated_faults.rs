@@ -42,6 +42,15 @@ SHOWN lane_that_never_comes(unsigned* out) {
 SHOWN not_in_its_mask(unsigned* out) {
     out[threadIdx.x] = __ballot_sync(0x0fffffffu, threadIdx.x & 1);
 }
+#line 420 "planted.cu"
+SHOWN from_two_places(unsigned* out) {
+    unsigned got;
+    if (threadIdx.x < 16)
+        got = __shfl_sync(0xffffffffu, threadIdx.x, 20);
+    else
+        got = __shfl_sync(0xffffffffu, threadIdx.x, 4);
+    out[threadIdx.x] = got;
+}
 #line 500 "planted.cu"
 SHOWN spins_on_an_atomic(unsigned* out) {
     while (atomicAdd(&out[0], 0u) != 17u) {
@@ -178,6 +187,7 @@ fn what_can_never_go_on_is_reported() {
         ("part_of_a_block", &["deadlock", "block barrier planted.cu:102", "warp operation planted.cu:104"][..]),
         ("two_barriers", &["divergent barrier", "planted.cu:202", "planted.cu:204"]),
         ("lane_that_never_comes", &["deadlock", "warp operation planted.cu:302", "mask 0000ffff", "8 threads wait"]),
+        ("from_two_places", &["deadlock", "planted.cu:42", "mask ffffffff", "32 threads wait"]),
         ("not_in_its_mask", &["is not in the mask it gives", "planted.cu:401"]),
     ] {
         let before = emulator.live();

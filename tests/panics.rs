@@ -50,6 +50,25 @@ fn bitmaps_count_what_was_put() {
     }
 }
 
+/// Puts entries into its matrix when it goes.
+struct Putting(Matrix<i64>);
+impl Drop for Putting {
+    fn drop(&mut self) {
+        apply(&cells(1, false), Identity).accumulate(Plus).into(&mut self.0).unwrap();
+        whole(self.0.nvals(), &self.0.entries().unwrap());
+    }
+}
+
+#[test]
+fn bitmaps_count_what_is_put_while_another_panic_goes_on() {
+    // A panic of the drop would end the process.
+    let ended = catch_unwind(|| {
+        let _putting = Putting(cells(0, false).to_format(Format::Bitmap).unwrap());
+        panic!("as asked for");
+    });
+    assert!(ended.is_err());
+}
+
 #[test]
 fn vectors_count_what_was_put() {
     let n = 300u64;

@@ -124,8 +124,10 @@ fn put<T: Scalar, U: Scalar>(
     // As many rows at a time as have so many entries in the mean.
     let rows = MANY * positions.nrows / positions.nnz().max(1);
     each_piece(positions.nrows, rows.max(1), &|rows| rows.for_each(row));
+    if let Some(counted) = &mut counted {
+        *counted.count += more.into_inner();
+    }
     drop(counted);
-    *count += more.into_inner();
     if *count == cells.nrows * ncols {
         cells.words = None;
     }

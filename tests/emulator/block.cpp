@@ -190,7 +190,11 @@ void try_warp(unsigned i) {
   const unsigned here = t.mask & warp.live;
   if (here & ~warp.waiting) return;
   bool same = true;
-  each_lane(here, [&](unsigned l) { same &= threads[base + l].mask == t.mask && threads[base + l].op == t.op; });
+  // What exchanges values does so at one place; lanes may come to meet from several.
+  each_lane(here, [&](unsigned l) {
+    const Thread& other = threads[base + l];
+    same &= other.mask == t.mask && other.op == t.op && (t.op == emu_sync || other.site == t.site || !std::strcmp(other.site, t.site));
+  });
   if (same) finish_warp(base, here);
 }
 

@@ -128,9 +128,16 @@ fn store(path: &std::path::Path, bytes: &[u8]) -> io::Result<()> {
     if let Some(folder) = path.parent() {
         fs::create_dir_all(folder)?;
     }
-    let temporary = path.with_extension(format!("{}.{}.tmp", process::id(), NUMBER.fetch_add(1, Relaxed)));
-    let written =
-        fs::File::create(&temporary).and_then(|mut f| f.write_all(bytes)).and_then(|()| fs::rename(&temporary, path));
+    // Processes of other containers may have the same number.
+    let (temporary, mut file) = loop {
+        let temporary = path.with_extension(format!("{}.{}.tmp", process::id(), NUMBER.fetch_add(1, Relaxed)));
+        match fs::File::create_new(&temporary) {
+            Ok(file) => break (temporary, file),
+            Err(e) if e.kind() == io::ErrorKind::AlreadyExists => (),
+            Err(e) => return Err(e),
+        }
+    };
+    let written = file.write_all(bytes).and_then(|()| fs::rename(&temporary, path));
     if written.is_err() {
         let _ = fs::remove_file(&temporary);
     }
