@@ -52,12 +52,7 @@ impl Unlooked {
     }
     /// `bytes`, where there is room: by a `look` where much was taken without; `promise` is told what that gave, and what was taken
     /// since the last.
-    fn grants<P>(
-        &self,
-        bytes: u64,
-        look: impl FnOnce() -> Option<P>,
-        promise: impl FnOnce(P, u64),
-    ) -> Option<Granted> {
+    fn grants<P>(&self, bytes: u64, look: impl FnOnce() -> Option<P>, promise: impl FnOnce(P, u64)) -> Option<Granted> {
         let unseen = |taken: u64| taken.checked_add(bytes).filter(|sum| *sum < UNSEEN);
         if !self.refused.load(Ordering::Relaxed)
             && self.bytes.fetch_update(Ordering::Relaxed, Ordering::Relaxed, unseen).is_ok()

@@ -89,13 +89,21 @@ pub(crate) fn nth_piece(n: usize, size: usize, p: usize) -> Range<usize> {
     p * size..n.min((p + 1) * size)
 }
 
+/// Work for all threads. Whose turn it is to wait for others may be given work of another operation meanwhile: a caller's own, where he
+/// calls several from the threads of a pool. What counts for the operation on this thread does not count for that.
+fn by_all<R>(work: impl FnOnce() -> R) -> R {
+    #[cfg(feature = "cuda")]
+    let _aside = crate::backend::cuda::aside();
+    work()
+}
+
 /// Does 0..n in pieces of `size`, one alone on the caller's thread. What splits the work is some thousand lines of machine code:
 /// behind `dyn` it is compiled once, not for every operator and type.
 pub(crate) fn each_piece(n: usize, size: usize, work: &(dyn Fn(Range<usize>) + Sync)) {
     match n {
         0 => {}
         _ if n <= size => work(0..n),
-        _ => (0..n.div_ceil(size)).into_par_iter().for_each(|p| work(nth_piece(n, size, p))),
+        _ => by_all(|| (0..n.div_ceil(size)).into_par_iter().for_each(|p| work(nth_piece(n, size, p)))),
     }
 }
 
@@ -103,7 +111,7 @@ pub(crate) fn each_piece(n: usize, size: usize, work: &(dyn Fn(Range<usize>) + S
 pub(crate) fn each(n: usize, work: &(dyn Fn(usize) + Sync)) {
     match n {
         0 | 1 => (0..n).for_each(work),
-        _ => (0..n).into_par_iter().for_each(work),
+        _ => by_all(|| (0..n).into_par_iter().for_each(work)),
     }
 }
 
@@ -111,7 +119,7 @@ pub(crate) fn each(n: usize, work: &(dyn Fn(usize) + Sync)) {
 pub(crate) fn each_large(n: usize, work: &(dyn Fn(usize) + Sync)) {
     match n {
         0 | 1 => (0..n).for_each(work),
-        _ => (0..n).into_par_iter().with_max_len(1).for_each(work),
+        _ => by_all(|| (0..n).into_par_iter().with_max_len(1).for_each(work)),
     }
 }
 
@@ -129,7 +137,7 @@ pub(crate) fn each_mut<X: Send>(all: &mut [X], work: &(dyn Fn(usize, &mut X) + S
 
 /// Does both side by side; see [`each_piece`].
 pub(super) fn both(one: &mut (dyn FnMut() + Send), other: &mut (dyn FnMut() + Send)) {
-    rayon::join(one, other);
+    by_all(|| rayon::join(one, other));
 }
 
 /// What is made side by side, in order: each takes long, see [`each_large`].

@@ -39,6 +39,11 @@ pub(crate) use storage::device_csr::{DeviceCsr, DevicePattern};
 pub(crate) use storage::held::{Area, CellMask, DeviceForm, DeviceFrame, DeviceHeld, Transposed};
 pub(crate) use structure::segmented_merge;
 
+/// Until this goes, what the thread does is not the operation's that it is in.
+pub(crate) fn aside() -> (impl Drop, impl Drop) {
+    (runtime::account::aside(), runtime::trace::aside())
+}
+
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// A lock that a panic elsewhere cannot take away: what it guards is valid between any two statements.

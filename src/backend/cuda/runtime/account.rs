@@ -76,9 +76,15 @@ impl Drop for Open {
 
 /// What `work` makes outside all accounts: what an operand keeps is not the operation's.
 pub(crate) fn outside<R>(work: impl FnOnce() -> R) -> R {
-    let before = CURRENT.with(|c| c.borrow_mut().take());
-    let _open = Open { before };
+    let _aside = aside();
     work()
+}
+
+/// Puts the thread's account aside until this goes: while work of the host is done by all threads, this one may be given work of other
+/// operations.
+#[must_use]
+pub(crate) fn aside() -> impl Drop {
+    Open { before: CURRENT.with(|c| c.borrow_mut().take()) }
 }
 
 /// Whether the thread's operation is held to a limit.
@@ -96,4 +102,22 @@ pub(crate) fn within<R>(limit: u64, work: impl FnOnce() -> Result<R>) -> Result<
     let made = work();
     drop(open);
     Ok((made?, account.peak.load(Relaxed)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{is_limited, within};
+    use crate::backend::cpu::each_piece;
+
+    #[test]
+    fn what_a_thread_does_for_others_is_not_the_operations() {
+        let (sum, peak) = within(1 << 20, || {
+            assert!(is_limited());
+            each_piece(1000, 10, &|_| assert!(!is_limited()));
+            assert!(is_limited());
+            Ok(7)
+        })
+        .expect("nothing fails");
+        assert_eq!((sum, peak, is_limited()), (7, 0, false));
+    }
 }

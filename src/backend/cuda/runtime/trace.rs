@@ -39,6 +39,18 @@ pub(crate) fn is_on(context: &Context) -> bool {
     OPEN.with(|open| open.borrow().iter().any(|trace| trace.context == place(context)))
 }
 
+/// Puts the thread's traces aside until this goes, as [`account::aside`](super::account::aside).
+#[must_use]
+pub(crate) fn aside() -> impl Drop {
+    struct Aside(Vec<Trace>);
+    impl Drop for Aside {
+        fn drop(&mut self) {
+            OPEN.set(std::mem::take(&mut self.0));
+        }
+    }
+    Aside(OPEN.take())
+}
+
 /// A launch by this thread.
 pub(crate) fn add(context: &Context, launch: &Timed) {
     OPEN.with(|open| {
