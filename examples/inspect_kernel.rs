@@ -38,7 +38,7 @@ struct Options {
     /// With a structural mask
     #[arg(long)]
     masked: bool,
-    /// For operands of 2³² entries and more
+    /// For operands of 2³¹ entries and more
     #[arg(long)]
     wide: bool,
     /// For products whose rows are all short

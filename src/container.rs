@@ -191,8 +191,8 @@ macro_rules! container {
             pub fn to(&self, device: &Device) -> Result<Self> {
                 if *device == self.store.device { Ok(self.clone()) } else { self.store.to(*device).map(Self::of) }
             }
-            /// The positions of the entries as a structural mask: a stored zero counts. O(1); a format that lists no positions lists them the
-            /// first time.
+            /// The positions of the entries as a structural mask: a stored zero counts. O(1); by columns and along diagonals positions are
+            /// listed the first time.
             /// ```
             /// use oplus::prelude::*;
             /// # fn main() -> oplus::Result<()> {

@@ -20,7 +20,7 @@ pub enum Device {
 pub const DEVICE_VARIABLE: &str = "OPLUS_DEVICE";
 
 impl Device {
-    /// The first GPU where one can be used, else the CPU; `OPLUS_DEVICE=cpu|cuda|cuda:N|reference` overrides. Never panics;
+    /// GPU 0 where it can be used, else the CPU; `OPLUS_DEVICE=cpu|cuda|cuda:N|reference` overrides. Never panics;
     /// a variable that names no device is passed over, which
     /// [`try_best`](Self::try_best) tells. O(1); the first call looks for the driver and NVRTC and makes the device's context.
     /// ```

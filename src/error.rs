@@ -76,7 +76,7 @@ pub enum Error {
     /// A value, an option or a structure that the operation cannot take.
     #[error("{operation}: {reason}")]
     InvalidValue {
-        /// The operation asked for.
+        /// The operation asked for, or what was given to it: `indices`, `strategy`, `OPLUS_DEVICE`.
         operation: &'static str,
         /// What is wrong with it.
         reason: String,
@@ -98,7 +98,7 @@ pub enum Error {
     /// Memory ran out, or a limit does not suffice.
     #[error("{operation}: out of memory on {device}: {needed} bytes needed{}", available.map(|a| format!(", {a} available")).unwrap_or_default())]
     OutOfMemory {
-        /// The operation asked for.
+        /// The operation asked for; of a device without a memory limit perhaps the step that failed, `allocate`.
         operation: &'static str,
         /// "host" or the device's name.
         device: String,
@@ -148,7 +148,8 @@ pub enum Error {
     /// A kernel did not compile.
     #[error("kernel {kernel} does not compile:\n{log}")]
     Compile {
-        /// The kernel's key.
+        /// What was compiled: the template's name, `spgemm_hash`, or that of a source of one's own; the kernel's key where no
+        /// source could be written.
         kernel: String,
         /// The compiler's words.
         log: String,

@@ -31,7 +31,8 @@ pub(crate) use matrix::kept;
 /// A matrix is `Csr`, or `Hypersparse` where a dimension is 2³² or more, or 2²⁴ and built of fewer entries than a 64th of that,
 /// unless [`Matrix::to_format`](crate::container::Matrix::to_format)
 /// says otherwise; results are in the format that the operation makes, which for element-wise operations on `Bitmap` and
-/// `Full` operands is theirs; on CUDA for transposes, parts taken out of them, and what is assigned or written into them under a mask too. What reads a format it does not know makes the list of it once and keeps it. Whether all values
+/// `Full` operands is theirs, as for transposes of `Full` and `Dia` and `select` of cells; on CUDA also for transposes of bitmaps, parts taken
+/// out of them, and what is assigned or written into them under a mask. What reads a format it does not know makes the list of it once and keeps it. Whether all values
 /// are one, [`is_iso`](crate::container::Matrix::is_iso), is a matter of its own.
 ///
 /// A vector to which [`into`](crate::operation::Operation::into) accumulates a few entries again and again, on the CPU or on CUDA,
@@ -51,8 +52,8 @@ pub enum Format {
     /// A bit and a value for every place, of a matrix every cell: elements are read and set without a search; accumulating into it takes
     /// the time of what is added, and masks of a vector's structure are looked up.
     Bitmap,
-    /// An entry at every place: nothing is searched or looked up. A matrix of 2¹² entries or more that is made full is that by
-    /// itself; not where all its values are equal and an operation kept them as one ([`is_iso`](crate::container::Matrix::is_iso)): its
+    /// An entry at every place: nothing is searched or looked up. A matrix of two rows or more, and of 2¹² entries or more, that is made full
+    /// is that by itself; not where all its values are equal and an operation kept them as one ([`is_iso`](crate::container::Matrix::is_iso)): its
     /// format is `Csr` then. [`Matrix::full`](crate::container::Matrix::full) is both, full and iso.
     Full,
     /// The diagonals in use, a value for every row of each.
@@ -82,7 +83,7 @@ impl<T: Scalar, S> Vector<T, S> {
         }
     }
     /// The same entries with a bit and a value for every place. O(n); the vector as it is where it has that already, on the
-    /// reference device, and from length 2³² on.
+    /// reference device, where its indices are listed as those of rows of hypersparse matrices are, and from length 2³² on.
     ///
     /// # Errors
     /// `OutOfMemory`; on CUDA `Driver`.

@@ -99,16 +99,17 @@
 //! named semirings and says what integers, NaN and ∞ do.
 //!
 //! # Devices
-//! Data lives on a [`Device`](device::Device), and operations run where their operands are: [`Device::best`](device::Device::best) is the
-//! first GPU that can be used, else the CPU, and `OPLUS_DEVICE` overrides it; `a.to(&device)?` moves. Operands on different devices are an
+//! Data lives on a [`Device`](device::Device), and operations run where their operands are: [`Device::best`](device::Device::best) is
+//! GPU 0 where it can be used, else the CPU, and `OPLUS_DEVICE` overrides it; `a.to(&device)?` moves. Operands on different devices are an
 //! error, nothing is moved in secret. Nothing is linked for CUDA: driver and NVRTC are looked for at run time, their absence is an
 //! [`Unavailable`](Error::Unavailable) that says what would help. Kernels are generated for the semiring, compiled when they are first
 //! needed, and kept on disk. `Device::Reference` is the oracle of the tests, one thread and no tricks.
 //!
 //! # Errors
 //! What does not fit in types does not compile. All else is an [`Error`] that names operation, operand, position and sizes: no call panics
-//! on bad input, and one that fails has changed nothing. Running out of memory is such an error too, on the host and on the device; a product
-//! is done by chunks of rows before it comes to that, and within [`memory_limit`](operation::Operation::memory_limit) where one is set.
+//! on bad input, and one that fails has changed nothing. Running out of memory is such an error too, on the host and on the device, which
+//! may name the step that failed where there is no limit; a product is done by chunks of rows before it comes to that, and within
+//! [`memory_limit`](operation::Operation::memory_limit) where one is set.
 //!
 //! # Determinism
 //! The result is the same, to the bit, for every number of threads, format and run:
@@ -142,7 +143,7 @@
 //! | `OPLUS_CUDA_DRIVER_PATH` | the driver's library instead of the system's |
 //! | `OPLUS_CUDA_KEEP` | bytes of freed buffers that a device keeps for the next ones (256 MiB) |
 //! | `OPLUS_HOST_KEEP` | bytes of large freed blocks that the host keeps for the next results (256 MiB; 0: none) |
-//! | `OPLUS_HOST_MEMORY` | bytes that the process may hold on the host; without it, what Linux says is free (in a container: of its limit). A request beyond is `OutOfMemory`, before Linux ends the process |
+//! | `OPLUS_HOST_MEMORY` | bytes that the process may hold on the host (Linux alone); what Linux says is free (in a container: of its limit) bounds it besides. A request beyond is `OutOfMemory`, before Linux ends the process |
 //! | `RAYON_NUM_THREADS` | threads of the host, rayon's own |
 //!
 //! Bytes are a number, or one with K, M, G or T for powers of 1024: `512M`, `1.5GiB`. One that is none of these is not heeded;

@@ -415,7 +415,8 @@ impl Tuning {
             (self.table4_threads, self.table4_slots, self.table4_bytes),
         ]
     }
-    /// The table of the newest known architecture that is not newer than `architecture` (75, 80, 86, 90, …).
+    /// The table for `architecture` (75, 80, 86, 90, …): that of 86 where a block has 99 KiB (86, 88, 89, from 120 on), else that of
+    /// the newest of the others that is not newer.
     #[must_use]
     pub const fn of(architecture: u32) -> &'static Tuning {
         match architecture {

@@ -59,8 +59,8 @@ pub struct Bfs {
 ///
 /// q⟨¬levels, replace⟩ = qᵀ any.secondi A (push) or Aᵀ any.secondi q (pull) a level, until q is empty. O(nnz(A)) for
 /// the products, O(n) a level for the vectors. The same result on every device and in every direction: each parent is
-/// the smallest there is. Pull is taken where the frontier's edges outnumber 1/14 of those of the vertices not reached,
-/// and left where the frontier has fewer than n/24 vertices: Beamer, Asanović, Patterson, *Direction-optimizing BFS*,
+/// the smallest there is. Pull is taken where the frontier has n/24 vertices or more and its edges outnumber 1/14 of those of
+/// the vertices not reached, and left where it has fewer vertices: Beamer, Asanović, Patterson, *Direction-optimizing BFS*,
 /// SC 2012, 10.1109/SC.2012.50. The transpose is made once, when first pulled, unless the graph is `symmetric`.
 ///
 /// A is n × n; levels and parents have length n.

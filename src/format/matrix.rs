@@ -50,7 +50,7 @@ impl<T: Scalar, S> Matrix<T, S> {
     ///
     /// # Errors
     /// `InvalidValue` for `Full` where an entry is missing; `OutOfMemory` with the bytes needed where the format's places are
-    /// too many; `IndexOverflow` for formats other than `Csc` and `Hypersparse` where a dimension is 2³² or more.
+    /// too many; `IndexOverflow` for `Csr` and `Dia`, and for `Bitmap` and `Full` of fewer than 2⁴⁰ places, where a dimension is 2³² or more.
     /// ```
     /// use oplus::prelude::*;
     /// # fn main() -> oplus::Result<()> {

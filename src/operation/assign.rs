@@ -116,7 +116,8 @@ where
 /// GraphBLAS C API 2.1, GrB_assign of a value.
 ///
 /// # Errors
-/// At the end, see [`Assignment::into`]; `InvalidValue` for a value at every index of a dimension of 2³² or more.
+/// At the end, see [`Assignment::into`]; `InvalidValue` for a value at every index of a dimension of 2³² or more, `IndexOverflow` for
+/// one at so many of its indices.
 /// ```
 /// use oplus::prelude::*;
 /// # fn main() -> oplus::Result<()> {

@@ -200,7 +200,7 @@ impl Chosen {
             Chosen::List(list) => list.get(k as usize).copied().unwrap_or(u64::MAX),
         }
     }
-    /// Which one an index is; of a list the last. `None` where it is none.
+    /// Which one of a stride an index is; `None` where it is none.
     pub(crate) fn position_in_stride(start: u64, step: i64, count: u64, index: u64) -> Option<u64> {
         let (distance, size) = (i128::from(index) - i128::from(start), i128::from(step));
         let k = (distance % size == 0).then_some(distance / size)?;

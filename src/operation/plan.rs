@@ -23,9 +23,10 @@ use std::sync::Arc;
 /// A product of matrices whose structure is known: its positions were found once, [`run`](Self::run) computes values.
 ///
 /// The mask, the transposes and the options are those of the operation that was planned. A plan keeps the positions of its
-/// operands and of the result, not their values; on CUDA, for strategy `auto` without a mask, also where the factors of every
-/// product are, 8 bytes a product, where that takes no more than a sixteenth of the device's memory. What has no room for all rows at
-/// once is made by chunks of them, as without a plan. It may be used by several threads at once.
+/// operands and of the result, not their values; on CUDA, for strategy `auto` without a mask, it may also keep where the factors of
+/// every product are, 8 bytes a product, in at most a sixteenth of the device's memory, unless values are found as fast without
+/// (bands, dense rows). What has no room for all rows at once is made by chunks of them, as without a plan. It may be used by several
+/// threads at once.
 pub struct Plan<A, B, C, S> {
     core: Arc<Planned>,
     label: PhantomData<fn() -> (A, B, C, S)>,

@@ -5,8 +5,8 @@ use crate::algebra::{IndexUnaryOp, Scalar};
 use crate::backend::{Body, on_backend};
 use std::sync::Arc;
 
-/// T = A⟨f(A, i, j, thunk)⟩: the entries for which f holds. The only operation that prunes. O(nnz(A)); on the CPU
-/// O(m + nnz(M) log nnz(A)) where a mask that is not complemented admits a few.
+/// T = A⟨f(A, i, j, thunk)⟩: the entries for which f holds. With [`top_k`](super::top_k()) the only operation
+/// that prunes by values. O(nnz(A)); on the CPU O(m + nnz(M) log nnz(A)) where a mask that is not complemented admits a few.
 ///
 /// A and T are m × n. A vector is a row to f: its index is j, and i is 0, where the standard has a column. So
 /// [`ColLe`](crate::algebra::ColLe) keeps the beginning of a vector, and [`RowLe`](crate::algebra::RowLe) all of it or nothing.

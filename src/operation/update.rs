@@ -182,8 +182,9 @@ fn set<T: Scalar>(store: &mut Store<T>, (row, column): (u64, u64), value: Option
 }
 
 impl<T: Scalar, S> Matrix<T, S> {
-    /// A(row, column) = value. O(log of the row's length) where there is one and the values are shared
-    /// with no clone, else O(m + nnz): many elements are better set by [`update`](Self::update).
+    /// A(row, column) = value. O(log of the row's length) where there is one, and the values are shared with no clone and not
+    /// stored as one (on CUDA of a `Bitmap`, `Full` or `Dia` alone), else O(m + nnz): many elements are better set by
+    /// [`update`](Self::update).
     ///
     /// # Errors
     /// `IndexOutOfBounds`, `OutOfMemory`, and the device's own; the matrix is as it was.
@@ -241,8 +242,8 @@ impl<T: Scalar, S> Matrix<T, S> {
 }
 
 impl<T: Scalar, S> Vector<T, S> {
-    /// x(index) = value, as [`Matrix::set`]: O(log nnz) where there is one, else O(nnz); O(1) of a
-    /// [`Bitmap`](crate::Format::Bitmap) on the CPU that nobody shares.
+    /// x(index) = value, as [`Matrix::set`]: O(log nnz) on the CPU where there is one, and the values are shared with nobody and not
+    /// stored as one, else O(nnz); O(1) of a [`Bitmap`](crate::Format::Bitmap) that nobody shares, on CUDA where there is one.
     ///
     /// # Errors
     /// `IndexOutOfBounds`, `OutOfMemory`, and the device's own; the vector is as it was.

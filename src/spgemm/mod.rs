@@ -9,8 +9,8 @@ pub use explain::{Analysis, Bin, Explanation, Extent, KernelTrace, MaskExtent, S
 /// How a product is computed. Every strategy gives the same pattern; `Auto` chooses.
 ///
 /// All but `Auto` and `Dot` say how CUDA works. The host has one way of making rows, an accumulator chosen row by row, and takes
-/// them for `Hash`; the reference takes all for one. Products with vectors take no notice, and
-/// fused reductions of `Dot` alone.
+/// them for `Hash`; the reference takes all for one. Products with vectors take no notice, but that `Dot` without a mask is
+/// refused there too; fused reductions make dot products by `Dot`, perhaps by `Auto`, and never by another name.
 ///
 /// Sums of integers and booleans, minima and maxima have the same bits by all of them. Other sums the host makes in the order of k,
 /// and so does CUDA for [`reproducible`](crate::operation::Operation::reproducible) products: these have the same bits on every device

@@ -3,7 +3,8 @@ use super::api::DriverApi;
 use super::trace;
 use crate::backend::cuda::Context;
 use crate::error::Result;
-use cudarc::driver::sys::{CUevent, CUstream};
+use cudarc::driver::sys::CUevent;
+pub(crate) use cudarc::driver::sys::CUstream;
 
 /// How many.
 pub(crate) const LANES: usize = 4;

@@ -4,9 +4,9 @@
 use super::run::Run;
 use super::short::{DENSE, END, Kind};
 use super::{LARGEST, PRODUCTS, UNITS, places};
+use crate::backend::cuda::runtime::lanes::CUstream;
 use crate::backend::cuda::runtime::program::Program;
 use crate::error::Result;
-use cudarc::driver::sys::CUstream;
 use oplus_codegen::Template;
 
 impl Run<'_> {

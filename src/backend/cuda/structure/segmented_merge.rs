@@ -132,9 +132,9 @@ pub(crate) fn sort_segments(context: &Arc<Context>, from: Keyed, n: u64, of: Seg
 /// A New Primitive for Parallel Sparse Matrix Computations", IJPP 2021.
 ///
 /// # Errors
-/// `InvalidValue` for buffers of other contexts, lengths that do not fit each other, bounds that do not ascend as they should, and runs
-/// that are not sorted, all of which is looked at on the device; `IndexOverflow` for more than 2³² − 1 segments; `OutOfMemory`,
-/// `Driver`.
+/// `InvalidValue` for buffers of another context of the same device, `DeviceMismatch` for those of another device; `InvalidValue` for
+/// lengths that do not fit each other, and for bounds that do not ascend as they should and runs that are not sorted, both of which is
+/// looked at on the device; `IndexOverflow` for more than 2³² − 1 segments; `OutOfMemory`, `Driver`.
 pub fn segmented_merge(keys: Buffer, payloads: Buffer, runs: &Buffer, segments: &Buffer) -> Result<(Buffer, Buffer)> {
     let context = keys.context().clone();
     for other in [&payloads, runs, segments] {
