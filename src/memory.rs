@@ -14,6 +14,7 @@ use crate::error::{Error, Result};
 pub(crate) use buffer::Buffer;
 use rayon::prelude::*;
 use std::mem::MaybeUninit;
+use std::sync::Arc;
 
 fn out_of_memory<T>(operation: &'static str, n: usize) -> Error {
     Error::OutOfMemory {
@@ -118,6 +119,14 @@ pub(crate) fn copied<T: Copy + Send + Sync>(operation: &'static str, from: &[T])
     // SAFETY: there is room for as many, and all were written.
     unsafe { v.set_len(from.len()) };
     Ok(v)
+}
+
+/// The values themselves where nobody else has them, else a copy.
+pub(crate) fn owned<T: Copy + Send + Sync>(operation: &'static str, values: Arc<Buffer<T>>) -> Result<Vec<T>> {
+    match Arc::try_unwrap(values) {
+        Ok(values) => Ok(values.into_vec()),
+        Err(shared) => copied(operation, &shared),
+    }
 }
 
 /// Gives back memory that a vector has room for and did not need, where it is worth a call. Large room stays room: it costs

@@ -5,7 +5,7 @@ use crate::algebra::Scalar;
 use crate::backend::Body;
 use crate::device::Device;
 use crate::error::{Error, Result};
-use crate::memory;
+use crate::memory::{self, owned};
 use crate::storage::axis::{Axis, counted, counted_shape};
 use crate::storage::frame::{Cells, Form, Frame, slots};
 use crate::storage::held::{Held, Values};
@@ -29,23 +29,25 @@ pub(super) fn full_row(operation: &'static str, n: u32) -> Result<Pattern> {
 }
 
 /// A value for every place, row by row: moved where all have one and nobody shares them.
-fn values_everywhere<T: Scalar>(operation: &'static str, a: Store<T>, absent: T) -> Result<Vec<T>> {
+fn values_everywhere<T: Scalar>(operation: &'static str, mut a: Store<T>, absent: T) -> Result<Vec<T>> {
     let (nrows, ncols) = a.shape();
     let size = |n: u64| usize::try_from(n).unwrap_or(usize::MAX);
     // On a device that is not the host's, positions of what is full are nothing to be sent.
-    let host = match a.device {
-        Device::Cuda(_) => a.to(Device::Cpu)?.to_host(),
-        _ => a.to_host(),
-    };
-    let host = host.map_err(|e| e.in_operation(operation))?;
+    if let Device::Cuda(_) = a.device {
+        a = a.to(Device::Cpu)?;
+    }
+    let counts = matches!((&a.rows, &a.cols), (Axis::Full(_), Axis::Full(_)));
+    match a.body {
+        Body::Held(held) if counts && held.frame.has_cells() => return held.into_cells(operation, absent),
+        Body::Dense(dense) if counts => return dense.into_values(operation, absent),
+        body => a.body = body,
+    }
+    let host = a.to_host().map_err(|e| e.in_operation(operation))?;
     let (rows, cols) = (a.rows.clone(), a.cols.clone());
     // Nobody else but a clone holds the values now.
     drop(a);
     if u128::from(nrows) * u128::from(ncols) == host.values.len() as u128 {
-        return match Arc::try_unwrap(host.values) {
-            Ok(values) => Ok(values.into_vec()),
-            Err(shared) => memory::copied(operation, &shared),
-        };
+        return owned(operation, host.values);
     }
     let n = slots(operation, Device::Cpu, size(nrows), size(ncols), size_of::<T>())?;
     let mut all = memory::filled(operation, n, absent)?;

@@ -1,5 +1,6 @@
 //! Sets of places as bits in u64 words.
-use crate::backend::cpu;
+use crate::algebra::Scalar;
+use crate::backend::cpu::{self, Shared};
 use crate::error::Result;
 use crate::memory;
 use std::mem::MaybeUninit;
@@ -8,6 +9,24 @@ use std::mem::MaybeUninit;
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Bitmap {
     words: Vec<u64>,
+}
+
+/// `value` at every place whose bit is not set.
+pub(super) fn fill_unset<T: Scalar>(words: &[u64], all: &mut [T], value: T) {
+    let (n, to) = (all.len(), Shared::new(all));
+    cpu::each_piece(n.div_ceil(64), cpu::SERIAL / 64, &|some| {
+        for w in some {
+            // SAFETY: the places of a word are its own.
+            let places = unsafe { to.part(64 * w..n.min(64 * w + 64)) };
+            if words[w] != u64::MAX {
+                places
+                    .iter_mut()
+                    .enumerate()
+                    .filter(|(k, _)| words[w] >> k & 1 == 0)
+                    .for_each(|(_, place)| *place = value);
+            }
+        }
+    });
 }
 
 impl From<Vec<u64>> for Bitmap {

@@ -1,6 +1,7 @@
 //! Vectors with a bit and a value for every place: what is there is found and changed without a search.
 //!
 //! The list of entries is made when an operation asks for it, and kept until the vector changes.
+use super::bitmap::fill_unset;
 use super::footprint::Footprint;
 use super::pattern::Pattern;
 use super::recounted::Recounted;
@@ -91,6 +92,14 @@ impl<T: Scalar> Dense<T> {
     }
     pub(crate) fn get(&self, place: u32) -> Option<T> {
         if self.places.get(place) { self.values.get(place as usize).copied() } else { None }
+    }
+    /// A value for every place, `absent` where there is no entry; the values themselves where nobody else has them.
+    pub(crate) fn into_values(self, operation: &'static str, absent: T) -> Result<Vec<T>> {
+        let Self { places, values, listed } = self;
+        drop(listed);
+        let mut all = memory::owned(operation, values)?;
+        fill_unset(&places.words, &mut all, absent);
+        Ok(all)
     }
     /// Counts all that is kept.
     pub(crate) fn footprint(&self, to: &mut Footprint) {

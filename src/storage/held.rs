@@ -1,4 +1,5 @@
 //! Entries in any format but compressed rows of their own values: operations that do not know the format ask for the list.
+use super::bitmap::fill_unset;
 use super::footprint::Footprint;
 use super::frame::{Cells, Form, Frame};
 use super::pattern::Pattern;
@@ -143,6 +144,23 @@ impl<T: Scalar> Held<T> {
             })?,
         };
         Ok(Self::new(Arc::new(frame), values))
+    }
+    /// A value for every cell, `absent` where there is no entry; the values themselves where nobody else has them. Of cells alone.
+    pub(crate) fn into_cells(self, operation: &'static str, absent: T) -> Result<Vec<T>> {
+        let Self { frame, values, lists } = self;
+        drop(lists);
+        let mut all = match Arc::try_unwrap(values) {
+            Ok(Values::All(values)) => memory::owned(operation, values)?,
+            Ok(Values::One(value)) => filled(operation, frame.slots(), value)?,
+            Err(shared) => match &*shared {
+                Values::All(values) => memory::copied(operation, values)?,
+                Values::One(value) => filled(operation, frame.slots(), *value)?,
+            },
+        };
+        if let Form::Cells(Cells { words: Some(words), .. }) = &frame.form {
+            fill_unset(words, &mut all, absent);
+        }
+        Ok(all)
     }
     /// By columns.
     pub(crate) fn by_columns(list: &HostCsr<T>, one: Option<T>) -> Result<Self> {
