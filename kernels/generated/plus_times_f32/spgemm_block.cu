@@ -558,6 +558,8 @@ __device__ inline void tell(const Report& report, u64* control, u32 said, u64 wo
   }
   __syncthreads();
   if (*place != gridDim.x) return;
+  // Now it sees what all the others found.
+  __threadfence();
   volatile u64* const found = control;
   volatile u64* const page = report.page;
   for (u32 i = threadIdx.x; i < said; i += blockDim.x) page[i] = found[i];
