@@ -12,6 +12,7 @@
 //! Of a file no more is unpacked than its arrays claim, and they have to agree with each other first.
 mod array;
 mod dtype;
+mod end;
 mod reader;
 mod writer;
 
