@@ -1,7 +1,7 @@
 //! Where a file is written: through a temporary one beside it, or straight into what is no file.
-use super::file::{Compression, io_error, memory_error, packing};
 #[cfg(feature = "compression")]
-use super::file::{GZIP, WINDOW, out_of_memory};
+use super::file::{Compression, GZIP, WINDOW, out_of_memory};
+use super::file::{io_error, memory_error, packing};
 #[cfg(feature = "compression")]
 use crate::memory;
 use std::fs::File;

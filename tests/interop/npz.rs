@@ -245,6 +245,32 @@ fn claims_of_members_are_not_believed() {
     assert!(told(start, &others).contains("60000 members claimed"));
 }
 
+/// What is longer than 4 GiB ends with records of its own, here of a short one.
+#[test]
+fn archives_may_end_as_large_ones() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a.npz");
+    archive(&path, &small());
+    let mut bytes = std::fs::read(&path).unwrap();
+    let mut end = bytes.split_off(bytes.len() - 22);
+    assert!(end.starts_with(b"PK\x05\x06"));
+    let start = bytes.len() as u64;
+    let field = |at: usize| u64::from(u32::from_le_bytes(end[at..at + 4].try_into().unwrap()));
+    let (size, offset) = (field(12), field(16));
+    end[8..20].fill(0xff);
+    bytes.extend(b"PK\x06\x06");
+    bytes.extend(44u64.to_le_bytes());
+    bytes.extend([45, 0, 45, 0, 0, 0, 0, 0, 0, 0, 0, 0]);
+    bytes.extend([5, 5, size, offset].map(u64::to_le_bytes).concat());
+    bytes.extend(b"PK\x06\x07\0\0\0\0");
+    bytes.extend(start.to_le_bytes());
+    bytes.extend([1, 0, 0, 0]);
+    bytes.extend(end);
+    std::fs::write(&path, bytes).unwrap();
+    let a = survived(|| npz::read::<f64, PlusTimes>(&path)).unwrap();
+    assert_eq!(a.entries().unwrap(), [(0, 2, 0.5), (1, 0, 1.5), (1, 1, 2.5)]);
+}
+
 /// Reads every file of the folder that SciPy wrote and writes it back for SciPy to check: `tests/scipy/npz.py`.
 #[test]
 #[ignore = "needs SciPy: python3 tests/scipy/npz.py make DIR; OPLUS_NPZ=DIR cargo test … -- --ignored scipy; … check DIR"]
