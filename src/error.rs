@@ -202,7 +202,7 @@ impl Error {
         }
     }
     /// The same error of a matrix that was made as its transpose.
-    #[cfg(feature = "npz")]
+    #[cfg(any(feature = "npz", feature = "nalgebra-sparse"))]
     pub(crate) fn transposed(self) -> Self {
         match self {
             Error::IndexOutOfBounds { operation, what: "column", position, index, bound } => {
@@ -210,6 +210,12 @@ impl Error {
             }
             Error::DuplicateEntry { operation, row, column, position } => {
                 Error::DuplicateEntry { operation, row: column, column: row, position }
+            }
+            Error::IndexOverflow { operation, what: "rows", value, limit } => {
+                Error::IndexOverflow { operation, what: "columns", value, limit }
+            }
+            Error::IndexOverflow { operation, what: "columns", value, limit } => {
+                Error::IndexOverflow { operation, what: "rows", value, limit }
             }
             other => other,
         }

@@ -1,7 +1,7 @@
 //! Fallible host allocation: anything that grows with the data is taken through here, so that running out is an error.
 //!
 //! What does not (error texts, boxes, buffers of files, lists of a few blocks, up to some 16 kB each) is allocated as Rust
-//! does it, which ends the process. So is gzip's state, of one size whatever the data: `io/file.rs` sees first that it is there.
+//! does it, which ends the process. So is gzip's state, of one size whatever the data: `io/file.rs` and `io/output.rs` see first that it is there.
 //! `tests/host_memory.rs` lets every other larger allocation of every operation fail once.
 mod buffer;
 mod machine;

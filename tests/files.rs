@@ -131,6 +131,75 @@ fn what_is_no_file_is_not_replaced_by_one() {
     assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 3);
 }
 
+/// What is open is written to where it stands, by whatever name: another's pipe, what `>>` appends to.
+#[cfg(target_os = "linux")]
+#[test]
+fn what_is_open_is_written_to_itself() {
+    use std::io::{Read, Write};
+    use std::os::fd::AsRawFd;
+    use std::process::{Command, Stdio};
+    let folder = tempfile::tempdir().unwrap();
+    let a: Matrix<i32> = Matrix::build(2, 2, &[(0, 1, 5), (1, 0, 7)]).unwrap();
+    let path = folder.path().join("a.mtx");
+    a.write(&path).unwrap();
+    let text = std::fs::read_to_string(&path).unwrap();
+    let link = folder.path().join("link.mtx");
+    for name in ["/dev/fd/", "/proc/self/fd/", "link"] {
+        let named = |number: i32| match name {
+            "link" => {
+                let _ = std::fs::remove_file(&link);
+                std::os::unix::fs::symlink(format!("/dev/fd/{number}"), &link).unwrap();
+                link.clone()
+            }
+            _ => format!("{name}{number}").into(),
+        };
+        let (mut from, to) = std::io::pipe().unwrap();
+        a.write(named(to.as_raw_fd())).unwrap();
+        drop(to);
+        let mut read = String::new();
+        from.read_to_string(&mut read).unwrap();
+        assert_eq!(read, text, "{name}");
+        for append in [true, false] {
+            std::fs::write(&path, "old\n").unwrap();
+            let mut open = std::fs::File::options().append(append).write(true).truncate(!append).open(&path).unwrap();
+            open.write_all(b"before\n").unwrap();
+            a.write(named(open.as_raw_fd())).unwrap();
+            open.write_all(b"after\n").unwrap();
+            let old = if append { "old\n" } else { "" };
+            assert_eq!(std::fs::read_to_string(&path).unwrap(), format!("{old}before\n{text}after\n"), "{name}");
+        }
+    }
+    // Another process's.
+    std::fs::write(&path, "old\n").unwrap();
+    let out = std::fs::File::options().append(true).open(&path).unwrap();
+    let mut cat = Command::new("cat").stdin(Stdio::piped()).stdout(out).spawn().unwrap();
+    a.write(format!("/proc/{}/fd/1", cat.id())).unwrap();
+    cat.stdin.take().unwrap().write_all(b"after\n").unwrap();
+    assert!(cat.wait().unwrap().success());
+    assert_eq!(std::fs::read_to_string(&path).unwrap(), format!("old\n{text}after\n"));
+    assert!(matches!(a.write("/dev/fd/1000000"), Err(Error::Io { .. })));
+    // Nothing else is left behind.
+    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 2);
+}
+
+/// What came through a pipe does not come again: nobody waits for it to tell a line.
+#[cfg(unix)]
+#[test]
+fn what_is_there_twice_in_a_pipe_is_told() {
+    let folder = tempfile::tempdir().unwrap();
+    let twice = "%%MatrixMarket matrix coordinate integer general\n2 2 2\n1 1 1\n1 1 2\n";
+    for (name, text) in [("a.mtx", twice), ("a.csv", "0,0\n0,0\n")] {
+        let path = folder.path().join(name);
+        assert!(std::process::Command::new("mkfifo").arg(&path).status().unwrap().success());
+        let (there, to) = (path.clone(), path.clone());
+        let (tell, told) = std::sync::mpsc::channel();
+        std::thread::spawn(move || tell.send(Matrix::<i32>::read(there).unwrap_err()));
+        std::fs::write(&to, text).unwrap();
+        let told = told.recv_timeout(std::time::Duration::from_secs(20)).expect("an answer").to_string();
+        assert!(told.contains("is there twice: again at entry 1") && !told.contains(".mtx:4"), "{told}");
+    }
+}
+
 #[test]
 fn what_a_file_is_not_is_told_with_its_name() {
     let told = |e: Error, what: &str| {

@@ -118,6 +118,29 @@ fn impossible_sizes_are_errors() {
     }
 }
 
+/// Rows that have nothing are not visited: these would take hours.
+#[test]
+fn hubs_alone_are_visited() {
+    let a = hub(1 << 40, 0, 3, 10, 1).unwrap();
+    let step = (1 << 40) / 3;
+    assert!(a.len() == 30 && a.rows.chunks(10).zip([0, step, 2 * step]).all(|(row, i)| row == [i; 10]), "{a:?}");
+    let few = hub(1000, 0, 7, 30, 5).unwrap();
+    let rows: std::collections::BTreeSet<u64> = few.rows.iter().copied().collect();
+    assert_eq!(rows.into_iter().collect::<Vec<_>>(), (0..7).map(|h| h * 142).collect::<Vec<_>>());
+    assert!(hub(0, 0, 0, 5, 1).unwrap().is_empty() && hub(9, 0, 0, 5, 1).unwrap().is_empty());
+}
+
+/// What adds up to 1 in decimals does not in floats.
+#[test]
+fn probabilities_may_be_rounded() {
+    let (a, b, c) = (0.33, 0.56, 0.11);
+    assert!(a + b + c > 1.0);
+    let g = rmat(8, 4, Rmat { a, b, c }, 1).unwrap();
+    // Nothing is left for the lower right quadrant: no bit is 1 in both.
+    assert!(g.rows.iter().zip(&g.columns).all(|(i, j)| i & j == 0));
+    assert!(rmat(8, 4, Rmat { a, b, c: 0.1100001 }, 1).is_err());
+}
+
 #[test]
 fn grids_end_below_2_to_the_32() {
     for (nx, ny) in [(1 << 16, 1 << 16), (u64::MAX, 2)] {

@@ -147,7 +147,26 @@ fn no_number() {
     assert!(Device::best() == Device::Cpu, "as another variable says");
 }
 
-const TASKS: [(&str, fn()); 7] = [
+/// Zstandard takes the window that a frame claims: what is not there is an error, as elsewhere, and smaller ones are read.
+fn windows() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let text = b"0,1,0.5\n";
+    let read = |log: u8| {
+        // A frame of one block that is not packed.
+        let frame =
+            [&[0x28, 0xb5, 0x2f, 0xfd, 0, (log - 10) << 3][..], &[1 | (text.len() as u8) << 3, 0, 0], text].concat();
+        let path = folder.path().join("a.csv.zst");
+        std::fs::write(&path, [&frame[..], &frame].concat()).expect("a file");
+        oplus::io::edge_list::read::<f64>(&path, &Default::default()).map(|coo| coo.len())
+    };
+    for log in [10, 20, 23] {
+        assert_eq!(read(log), Ok(2), "{log}");
+    }
+    assert!(matches!(read(27), Err(Error::OutOfMemory { operation: "read", .. })), "{:?}", read(27));
+    assert!(matches!(read(28), Err(Error::OutOfMemory { .. })));
+}
+
+const TASKS: [(&str, fn()); 8] = [
     ("products", products),
     ("less_than_expected", less_than_expected),
     ("fewer_threads", fewer_threads),
@@ -155,6 +174,7 @@ const TASKS: [(&str, fn()); 7] = [
     ("at_once", at_once),
     ("more_than_any", more_than_any),
     ("no_number", no_number),
+    ("windows", windows),
 ];
 const TASK: &str = "OPLUS_TEST_HOST_LIMIT";
 
@@ -208,6 +228,12 @@ fn what_is_refused_is_refused_at_once() {
 #[test]
 fn no_machine_has_so_much() {
     run("more_than_any", None);
+}
+
+#[cfg(feature = "compression")]
+#[test]
+fn windows_are_bounded() {
+    run("windows", Some("96 MiB"));
 }
 
 #[test]

@@ -1,5 +1,5 @@
 //! Irregular sparsity: power laws, uniform rows, small worlds, roads, hubs.
-use super::{Random, from_rows, invalid, times};
+use super::{Random, from_rows, from_some_rows, invalid, times};
 use crate::error::Result;
 use crate::memory;
 use crate::storage::Coo;
@@ -29,7 +29,7 @@ const CHUNK: u64 = 1 << 16;
 /// Chakrabarti, Zhan, Faloutsos, *R-MAT*, SDM 2004, 10.1137/1.9781611972740.43. O(e · scale), parallel.
 ///
 /// # Errors
-/// `InvalidValue` for a scale above 31 or probabilities that are none; `OutOfMemory`.
+/// `InvalidValue` for a scale above 31, 2⁴⁰ edges or more, or probabilities that are none; `OutOfMemory`.
 /// ```
 /// let g = oplus::generate::rmat(10, 8, Default::default(), 1)?;
 /// assert!(g.nrows == 1024 && g.len() > 6000 && g.len() <= 8192);
@@ -40,7 +40,8 @@ pub fn rmat(scale: u32, edge_factor: u64, shape: Rmat, seed: u64) -> Result<Coo<
     if scale > 31 {
         return invalid("rmat", format!("scale {scale} is above 31"));
     }
-    if ![a, b, c].iter().all(|p| (0.0..=1.0).contains(p)) || a + b + c > 1.0 {
+    // Probabilities that add up to 1 may do so but for rounding.
+    if ![a, b, c].iter().all(|p| (0.0..=1.0).contains(p)) || a + b + c > 1.0 + 4.0 * f64::EPSILON {
         return invalid("rmat", format!("{a}, {b}, {c} are not probabilities of quadrants"));
     }
     let n = 1u64 << scale;
@@ -112,7 +113,7 @@ pub fn uniform(nrows: u64, ncols: u64, mean: u64, seed: u64) -> Result<Coo<f64>>
 }
 
 /// Uniform rows of `mean` columns, `hubs` of which, spread evenly, have `hub_length` instead. O(n · mean + hubs · hub_length), times
-/// the logarithm of a row.
+/// the logarithm of a row; without a mean the other rows are not visited.
 ///
 /// # Errors
 /// `InvalidValue` for more hubs than rows; `OutOfMemory`.
@@ -127,6 +128,12 @@ pub fn hub(n: u64, mean: u64, hubs: u64, hub_length: u64, seed: u64) -> Result<C
     }
     let step = n.checked_div(hubs).unwrap_or(u64::MAX);
     let most = times(n, mean.min(n)).saturating_add(times(hubs, hub_length.min(n)));
+    if mean == 0 {
+        // However many rows there are, the others have nothing.
+        return from_some_rows("hub", (n, n), (0..hubs).map(|hub| hub * step), most, |i, row| {
+            distinct("hub", (seed, i), (n, hub_length), row)
+        });
+    }
     from_rows("hub", (n, n), most, |i, row| {
         let is_hub = i.is_multiple_of(step) && i / step < hubs;
         distinct("hub", (seed, i), (n, if is_hub { hub_length } else { mean }), row)

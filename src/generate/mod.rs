@@ -24,7 +24,18 @@ fn times(rows: u64, entries: u64) -> u128 {
 /// memory is told before the first.
 fn from_rows(
     operation: &'static str,
+    shape: (u64, u64),
+    most: u128,
+    write: impl FnMut(u64, &mut Vec<(u64, f64)>) -> Result<()>,
+) -> Result<Coo<f64>> {
+    from_some_rows(operation, shape, 0..shape.0, most, write)
+}
+
+/// The same where rows other than these, which ascend, have nothing.
+fn from_some_rows(
+    operation: &'static str,
     (nrows, ncols): (u64, u64),
+    rows: impl Iterator<Item = u64>,
     most: u128,
     mut write: impl FnMut(u64, &mut Vec<(u64, f64)>) -> Result<()>,
 ) -> Result<Coo<f64>> {
@@ -34,7 +45,7 @@ fn from_rows(
     coo.columns = memory::with_capacity(operation, room)?;
     coo.values = memory::with_capacity(operation, room)?;
     let mut row = Vec::new();
-    for i in 0..if room == 0 { 0 } else { nrows } {
+    for i in rows.take(if room == 0 { 0 } else { usize::MAX }) {
         row.clear();
         write(i, &mut row)?;
         memory::reserve(operation, &mut coo.rows, row.len())?;

@@ -52,8 +52,10 @@ impl<T: Scalar, S> TryFrom<Matrix<T, S>> for CscMatrix<T> {
     type Error = Error;
     fn try_from(a: Matrix<T, S>) -> Result<Self> {
         let operation = "to nalgebra-sparse";
-        let turned: Matrix<T, S> = transpose(&a).eval()?;
-        let ((ncols, nrows), offsets, indices, values) = width::arrays(operation, turned)?;
+        let turned: Matrix<T, S> = transpose(&a).eval().map_err(|e| e.in_operation(operation))?;
+        drop(a);
+        let arrays = width::arrays(operation, turned).map_err(Error::transposed)?;
+        let ((ncols, nrows), offsets, indices, values) = arrays;
         CscMatrix::try_from_csc_data(nrows, ncols, offsets, indices, values).map_err(|e| refused(operation, &e))
     }
 }
@@ -63,7 +65,7 @@ impl<T: Scalar> TryFrom<&CooMatrix<T>> for Coo<T> {
     type Error = Error;
     fn try_from(a: &CooMatrix<T>) -> Result<Self> {
         let mut coo = Coo::new(a.nrows() as u64, a.ncols() as u64);
-        coo.reserve(a.nnz())?;
+        coo.reserve(a.nnz()).map_err(|e| e.in_operation("from nalgebra-sparse"))?;
         a.triplet_iter().for_each(|(i, j, v)| coo.push(i as u64, j as u64, *v));
         Ok(coo)
     }
@@ -82,7 +84,7 @@ impl<T: Scalar, S> TryFrom<&Matrix<T, S>> for CooMatrix<T> {
     type Error = Error;
     fn try_from(a: &Matrix<T, S>) -> Result<Self> {
         let operation = "to nalgebra-sparse";
-        let coo = a.to_coo()?;
+        let coo = a.to_coo().map_err(|e| e.in_operation(operation))?;
         let rows = width::indices(operation, coo.rows)?;
         let columns = width::indices(operation, coo.columns)?;
         let shape = width::indices::<u64, usize>(operation, vec![coo.nrows, coo.ncols])?;

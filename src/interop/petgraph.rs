@@ -28,7 +28,8 @@ use petgraph::visit::{EdgeRef, IntoEdges, IntoNodeIdentifiers, NodeIndexable};
 use petgraph::{Directed, EdgeType};
 
 /// The edges of any graph whose weights are scalars, in its order, parallel ones kept; of an undirected graph each in both
-/// directions, a loop once. Vertices are numbered by `NodeIndexable`: a `StableGraph` has empty rows where vertices were
+/// directions, a loop once, but twice of an `UndirectedAdaptor`, which has it among the edges that leave its vertex and among those that
+/// enter it. Vertices are numbered by `NodeIndexable`: a `StableGraph` has empty rows where vertices were
 /// removed. O(n + e).
 ///
 /// # Errors
@@ -53,7 +54,7 @@ where
         for edge in graph.edges(from) {
             // Which end an undirected edge begins with depends on the graph.
             let to = if edge.source() == from { edge.target() } else { edge.source() };
-            coo.reserve(1)?;
+            coo.reserve(1).map_err(|e| e.in_operation("from petgraph"))?;
             coo.push(i, graph.to_index(to) as u64, *edge.weight());
         }
     }
@@ -76,19 +77,24 @@ impl<N, T: Scalar, Ty: EdgeType, Ix: IndexType, S> TryFrom<&Csr<N, T, Ty, Ix>> f
     }
 }
 
-/// The vertices of a square matrix, where `Ix` counts them.
-fn vertices<Ix: IndexType>(operation: &'static str, shape: (u64, u64), entries: u64) -> Result<usize> {
-    if shape.0 != shape.1 {
-        return Err(Error::NotSquare { operation, shape });
-    }
+const TO: &str = "to petgraph";
+
+/// The number, where `Ix` counts so many.
+fn counted<Ix: IndexType>(what: &'static str, n: u64) -> Result<usize> {
     // petgraph keeps the largest index for itself.
     let limit = <Ix as IndexType>::max().index();
-    for (what, n) in [("vertices", shape.0), ("edges", entries)] {
-        if n > limit as u64 {
-            return Err(Error::IndexOverflow { operation, what, value: n as u128, limit: limit as u128 });
-        }
+    match usize::try_from(n) {
+        Ok(n) if n <= limit => Ok(n),
+        _ => Err(Error::IndexOverflow { operation: TO, what, value: n.into(), limit: limit as u128 }),
     }
-    Ok(shape.0 as usize)
+}
+
+/// The vertices of a square matrix, where `Ix` counts them.
+fn vertices<Ix: IndexType>(shape: (u64, u64)) -> Result<usize> {
+    if shape.0 != shape.1 {
+        return Err(Error::NotSquare { operation: TO, shape });
+    }
+    counted::<Ix>("vertices", shape.0)
 }
 
 /// A vertex for each row, an edge for each entry, in the order of entries. An undirected graph needs a symmetric matrix
@@ -96,20 +102,25 @@ fn vertices<Ix: IndexType>(operation: &'static str, shape: (u64, u64), entries: 
 impl<T: Scalar, Ty: EdgeType, Ix: IndexType, S> TryFrom<&Matrix<T, S>> for Graph<(), T, Ty, Ix> {
     type Error = Error;
     fn try_from(a: &Matrix<T, S>) -> Result<Self> {
-        let operation = "to petgraph";
-        let n = vertices::<Ix>(operation, a.shape(), a.nvals())?;
+        let (operation, ours) = (TO, |e: Error| e.in_operation(TO));
+        let n = vertices::<Ix>(a.shape())?;
+        let a = a.to(&Device::Cpu).map_err(ours)?;
+        let edges = match Ty::is_directed() {
+            true => a.nvals(),
+            false => a.iter().map_err(ours)?.filter(|(i, j, _)| i >= j).count() as u64,
+        };
+        let edges = counted::<Ix>("edges", edges)?;
         // petgraph grows by itself; where there is no room for it this is the error.
         drop(memory::with_capacity::<[usize; 3]>(operation, n)?);
-        drop(memory::with_capacity::<(T, [usize; 4])>(operation, a.nvals() as usize)?);
-        let mut graph = Graph::with_capacity(n, a.nvals() as usize);
+        drop(memory::with_capacity::<(T, [usize; 4])>(operation, edges)?);
+        let mut graph = Graph::with_capacity(n, edges);
         for _ in 0..n {
             graph.add_node(());
         }
-        let a = a.to(&Device::Cpu)?;
-        for (i, j, value) in a.iter()? {
+        for (i, j, value) in a.iter().map_err(ours)? {
             if !Ty::is_directed() {
                 // Of NaNs the bits count.
-                if a.get(j, i)?.is_none_or(|other| !same(other, value)) {
+                if a.get(j, i).map_err(ours)?.is_none_or(|other| !same(other, value)) {
                     let reason = format!("entry ({i}, {j}) differs from ({j}, {i}): an undirected graph is symmetric");
                     return Err(Error::InvalidValue { operation, reason });
                 }
@@ -127,13 +138,17 @@ impl<T: Scalar, Ty: EdgeType, Ix: IndexType, S> TryFrom<&Matrix<T, S>> for Graph
 impl<T: Scalar, Ix: IndexType, S> TryFrom<&Matrix<T, S>> for Csr<(), T, Directed, Ix> {
     type Error = Error;
     fn try_from(a: &Matrix<T, S>) -> Result<Self> {
-        let operation = "to petgraph";
-        let n = vertices::<Ix>(operation, a.shape(), a.nvals())?;
-        // As above: lists that grow are there twice for a while, half of them empty.
+        let operation = TO;
+        let n = vertices::<Ix>(a.shape())?;
+        // `Ix` does not count its edges. As above: lists that grow are there twice for a while, half of them empty.
         drop(memory::with_capacity::<[usize; 3]>(operation, n)?);
         drop(memory::with_capacity::<[(T, Ix); 3]>(operation, a.nvals() as usize)?);
         let mut edges = memory::with_capacity(operation, a.nvals() as usize)?;
-        edges.extend(a.iter()?.map(|(i, j, value)| (Ix::new(i as usize), Ix::new(j as usize), value)));
+        edges.extend(
+            a.iter()
+                .map_err(|e| e.in_operation(operation))?
+                .map(|(i, j, value)| (Ix::new(i as usize), Ix::new(j as usize), value)),
+        );
         let mut graph: Self =
             Csr::from_sorted_edges(&edges).map_err(|e| Error::InvalidValue { operation, reason: format!("{e:?}") })?;
         while graph.node_count() < n {

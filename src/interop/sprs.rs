@@ -70,7 +70,7 @@ impl<T: Scalar, S, I: SpIndex + 'static> TryFrom<Vector<T, S>> for CsVecI<T, I> 
     fn try_from(x: Vector<T, S>) -> Result<Self> {
         let operation = "to sprs";
         counts::<I>(operation, "the vector's length", x.len(), 0)?;
-        let parts = x.into_parts()?;
+        let parts = x.into_parts().map_err(|e| e.in_operation(operation))?;
         let indices = match &parts.ids {
             None => width::indices(operation, parts.indices)?,
             Some(ids) => {

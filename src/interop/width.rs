@@ -156,8 +156,10 @@ pub(super) fn arrays<T: Scalar, S, I: PrimInt + 'static, P: PrimInt + 'static>(
 ) -> Result<((usize, usize), Vec<P>, Vec<I>, Vec<T>)> {
     // Others have a place for every row and column.
     let listed = matches!(a.store.rows, Axis::Listed { .. }) || matches!(a.store.cols, Axis::Listed { .. });
-    let a = if listed && a.nrows().max(a.ncols()) <= u32::MAX as u64 { a.to_format(Format::Csr)? } else { a };
-    let parts = a.into_csr_parts()?;
+    let ours = |e: Error| e.in_operation(operation);
+    let stored = listed && a.nrows().max(a.ncols()) <= u32::MAX as u64;
+    let a = if stored { a.to_format(Format::Csr).map_err(ours)? } else { a };
+    let parts = a.into_csr_parts().map_err(ours)?;
     for (what, n, ids) in [("rows", parts.nrows, &parts.row_ids), ("columns", parts.ncols, &parts.column_ids)] {
         if ids.is_some() {
             return Err(Error::IndexOverflow { operation, what, value: n as u128, limit: u32::MAX as u128 });

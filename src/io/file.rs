@@ -2,15 +2,14 @@
 use crate::error::{Error, Result};
 use crate::memory;
 use std::borrow::Cow;
-use std::io::{BufRead, BufReader, Read};
-use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::io::{BufRead, BufReader, ErrorKind, Read};
+use std::path::Path;
 
-fn io_error(path: &Path, e: &std::io::Error) -> Error {
+pub(super) fn io_error(path: &Path, e: &std::io::Error) -> Error {
     Error::Io { path: path.to_path_buf(), message: e.to_string() }
 }
 
-fn out_of_memory(operation: &'static str, needed: u64) -> Error {
+pub(super) fn out_of_memory(operation: &'static str, needed: u64) -> Error {
     Error::OutOfMemory { operation, device: "host".into(), needed, available: None }
 }
 
@@ -25,8 +24,22 @@ fn failed(path: &Path, e: &std::io::Error) -> Error {
 /// The file, to be read, its first bytes there.
 pub(crate) fn readable(path: &Path) -> Result<BufReader<std::fs::File>> {
     let mut file = BufReader::new(std::fs::File::open(path).map_err(|e| io_error(path, &e))?);
-    file.fill_buf().map_err(|e| io_error(path, &e))?;
+    while let Err(e) = file.fill_buf() {
+        if e.kind() != ErrorKind::Interrupted {
+            return Err(io_error(path, &e));
+        }
+    }
     Ok(file)
+}
+
+/// Whether nothing comes any more.
+pub(crate) fn at_end(from: &mut dyn Read) -> std::io::Result<bool> {
+    loop {
+        match from.read(&mut [0]) {
+            Err(e) if e.kind() == ErrorKind::Interrupted => {}
+            read => return read.map(|n| n == 0),
+        }
+    }
 }
 
 /// Bytes unpacked at a time.
@@ -140,10 +153,11 @@ struct State {
 /// Bytes that gzip's state takes at most, of its reader and of its writer, whatever the data. The crate allocates them as Rust
 /// does it, which ends the process where memory has run out; taken and given back before, they are there nearly surely.
 #[cfg(feature = "compression")]
-const GZIP: (usize, usize) = (64 << 10, 512 << 10);
+pub(super) const GZIP: (usize, usize) = (64 << 10, 512 << 10);
 
 /// Zstandard does not say how much it lacked; its window is the most.
-const WINDOW: u64 = 1 << 27;
+pub(super) const WINDOW: u64 = 1 << WINDOW_LOG;
+const WINDOW_LOG: u32 = 27;
 
 #[cfg(feature = "compression")]
 fn decoder<'a>(compression: Compression, from: impl BufRead + 'a, state: &'a mut State) -> Result<Box<dyn Read + 'a>> {
@@ -153,10 +167,59 @@ fn decoder<'a>(compression: Compression, from: impl BufRead + 'a, state: &'a mut
             Box::new(Members(Some(flate2::bufread::GzDecoder::new(from))))
         }
         Compression::Zstandard => {
-            let new = zstd::zstd_safe::DCtx::try_create().ok_or_else(|| out_of_memory("read", WINDOW))?;
-            Box::new(zstd::stream::read::Decoder::with_context(from, state.zstandard.insert(new)))
+            let mut new = zstd::zstd_safe::DCtx::try_create().ok_or_else(|| out_of_memory("read", WINDOW))?;
+            let most = largest_window();
+            if let Some(log) = most {
+                let set = new.set_parameter(zstd::zstd_safe::DParameter::WindowLogMax(log));
+                set.map_err(|_| out_of_memory("read", WINDOW))?;
+            }
+            let decoder = zstd::stream::read::Decoder::with_context(from, state.zstandard.insert(new));
+            Box::new(Frames { decoder, bounded: most.is_some() })
         }
     })
+}
+
+/// The logarithm of the largest window that there is memory for, where that is not every one: zstd takes what a frame claims without a
+/// look at what a process may hold.
+#[cfg(feature = "compression")]
+fn largest_window() -> Option<u32> {
+    if memory::check("read", WINDOW).is_ok() {
+        return None;
+    }
+    // None is smaller than 1 KiB.
+    let left = memory::available().and_then(u64::checked_ilog2).unwrap_or(0);
+    Some(left.clamp(10, WINDOW_LOG - 1))
+}
+
+/// Zstandard's frames, one after the other, as one text, whose errors are told apart from those of the file.
+#[cfg(feature = "compression")]
+struct Frames<'a, R> {
+    decoder: zstd::stream::read::Decoder<'a, R>,
+    /// Whether a window may be too large because memory is short.
+    bounded: bool,
+}
+
+#[cfg(feature = "compression")]
+impl<R: BufRead> Read for Frames<'_, R> {
+    fn read(&mut self, to: &mut [u8]) -> std::io::Result<usize> {
+        use zstd::zstd_safe::zstd_sys::ZSTD_ErrorCode::{
+            ZSTD_error_frameParameter_windowTooLarge as too_large, ZSTD_error_memory_allocation as lacking,
+        };
+        self.decoder.read(to).map_err(|e| match e.kind() {
+            _ if is_zstandard(&e, lacking) || self.bounded && is_zstandard(&e, too_large) => {
+                ErrorKind::OutOfMemory.into()
+            }
+            ErrorKind::Other if e.raw_os_error().is_none() => std::io::Error::new(ErrorKind::InvalidData, e),
+            _ => e,
+        })
+    }
+}
+
+/// Whether an error is this one of Zstandard's, which are known by their texts alone.
+#[cfg(feature = "compression")]
+fn is_zstandard(e: &std::io::Error, code: zstd::zstd_safe::zstd_sys::ZSTD_ErrorCode) -> bool {
+    let text = zstd::zstd_safe::get_error_name(0usize.wrapping_sub(code as usize));
+    e.kind() == ErrorKind::Other && e.raw_os_error().is_none() && e.to_string() == text
 }
 
 /// gzip's members, one after the other, as one text; zeros behind one are none, they fill the block of a tape.
@@ -180,11 +243,14 @@ impl<R: BufRead> Read for Members<R> {
 #[cfg(feature = "compression")]
 fn next_member<R: BufRead>(mut from: R) -> std::io::Result<Option<flate2::bufread::GzDecoder<R>>> {
     loop {
-        let there = from.fill_buf()?;
-        let (zeros, all) = (there.iter().take_while(|b| **b == 0).count(), there.len());
+        let (zeros, all) = match from.fill_buf() {
+            Ok(there) => (there.iter().take_while(|b| **b == 0).count(), there.len()),
+            Err(e) if e.kind() == ErrorKind::Interrupted => continue,
+            Err(e) => return Err(e),
+        };
         from.consume(zeros);
         if zeros < all {
-            drop(memory::with_capacity::<u8>("read", GZIP.0).map_err(|_| std::io::ErrorKind::OutOfMemory)?);
+            drop(memory::with_capacity::<u8>("read", GZIP.0).map_err(|_| ErrorKind::OutOfMemory)?);
             return Ok(Some(flate2::bufread::GzDecoder::new(from)));
         }
         if all == 0 {
@@ -204,17 +270,13 @@ fn broken(e: &std::io::Error) -> Error {
     memory_error("read", e).unwrap_or_else(|| Error::Parse { path: None, line: None, reason: reason() })
 }
 
-/// The error where it says that memory ran out: those of Zstandard are known by their texts alone.
+/// The error where it says that memory ran out.
 pub(crate) fn memory_error(operation: &'static str, e: &std::io::Error) -> Option<Error> {
     #[cfg(feature = "compression")]
-    let lacking = {
-        use zstd::zstd_safe::{get_error_name, zstd_sys::ZSTD_ErrorCode};
-        let code = 0usize.wrapping_sub(ZSTD_ErrorCode::ZSTD_error_memory_allocation as usize);
-        e.kind() == std::io::ErrorKind::Other && e.to_string() == get_error_name(code)
-    };
+    let lacking = is_zstandard(e, zstd::zstd_safe::zstd_sys::ZSTD_ErrorCode::ZSTD_error_memory_allocation);
     #[cfg(not(feature = "compression"))]
     let lacking = false;
-    (lacking || e.kind() == std::io::ErrorKind::OutOfMemory).then(|| out_of_memory(operation, WINDOW))
+    (lacking || e.kind() == ErrorKind::OutOfMemory).then(|| out_of_memory(operation, WINDOW))
 }
 
 /// The text of compressed bytes, other bytes as they are.
@@ -246,97 +308,40 @@ fn append(bytes: &mut Vec<u8>, from: &mut dyn Read, n: usize) -> Result<bool, St
     Ok(read == n)
 }
 
-/// Where the links that `path` may be lead to, there or not.
-fn linked(path: &Path) -> std::io::Result<PathBuf> {
-    let mut at = path.to_path_buf();
-    // As many as Linux follows.
-    for _ in 0..=40 {
-        let Ok(to) = std::fs::read_link(&at) else { return Ok(at) };
-        at = at.with_file_name("").join(to);
-    }
-    // More, or a circle: the system says what it thinks of them.
-    std::fs::canonicalize(path)
-}
+#[cfg(test)]
+mod tests {
+    use super::*;
 
-/// Writes through a temporary file beside `path`, so that a failure leaves what was there; compressed by ending. A link stays, and
-/// so does what is no file, a pipe or a device: that is written to itself.
-pub(crate) fn write(path: &Path, fill: impl FnOnce(&mut dyn std::io::Write) -> std::io::Result<()>) -> Result<()> {
-    let written = linked(path).and_then(|target| match std::fs::metadata(&target) {
-        Ok(there) if !there.is_file() => write_to(std::fs::File::create(&target)?, path, fill),
-        Err(e) if e.kind() != std::io::ErrorKind::NotFound => Err(e),
-        _ => replaced(&target, path, fill),
-    });
-    // `fill` may have run out of memory.
-    written.map_err(|e| match e.get_ref().and_then(|e| e.downcast_ref::<Error>()) {
-        Some(ours) => ours.clone(),
-        None => memory_error("write", &e).unwrap_or_else(|| io_error(path, &e)),
-    })
-}
-
-/// The file, whole, in the place of what was there.
-fn replaced(
-    target: &Path,
-    path: &Path,
-    fill: impl FnOnce(&mut dyn std::io::Write) -> std::io::Result<()>,
-) -> std::io::Result<()> {
-    let (temporary, file) = new_beside(target)?;
-    // Who may read what was there may read what is there now.
-    let allowed =
-        || std::fs::metadata(target).map_or(Ok(()), |there| std::fs::set_permissions(&temporary, there.permissions()));
-    let written =
-        write_to(file, path, fill).and_then(|()| allowed()).and_then(|()| std::fs::rename(&temporary, target));
-    if written.is_err() {
-        // The first failure is the one to tell.
-        let _ = std::fs::remove_file(&temporary);
-    }
-    written
-}
-
-/// A file that was not there, in the folder of another, by a name that is short whatever the other's is.
-fn new_beside(target: &Path) -> std::io::Result<(PathBuf, std::fs::File)> {
-    // Two threads may write the same path, and so may processes of one number on two machines.
-    static WRITES: AtomicU64 = AtomicU64::new(0);
-    loop {
-        let n = WRITES.fetch_add(1, Ordering::Relaxed);
-        let path = target.with_file_name(format!(".{}.{n}.tmp", std::process::id()));
-        match std::fs::File::create_new(&path) {
-            Err(e) if e.kind() == std::io::ErrorKind::AlreadyExists => continue,
-            made => return made.map(|file| (path, file)),
+    /// Interrupted before each read.
+    struct Interrupted<'a>(&'a [u8], bool);
+    impl Read for Interrupted<'_> {
+        fn read(&mut self, to: &mut [u8]) -> std::io::Result<usize> {
+            self.1 = !self.1;
+            if self.1 { Err(ErrorKind::Interrupted.into()) } else { self.0.read(to) }
         }
     }
-}
 
-fn write_to(
-    file: std::fs::File,
-    path: &Path,
-    fill: impl FnOnce(&mut dyn std::io::Write) -> std::io::Result<()>,
-) -> std::io::Result<()> {
-    let file = std::io::BufWriter::new(file);
-    match packing(path) {
-        #[cfg(feature = "compression")]
-        Some(Compression::Gzip) => {
-            drop(memory::with_capacity::<u8>("write", GZIP.1).map_err(std::io::Error::other)?);
-            let mut encoder = flate2::write::GzEncoder::new(file, flate2::Compression::default());
-            fill(&mut encoder)?;
-            std::io::Write::flush(&mut encoder.finish()?)
-        }
-        #[cfg(feature = "compression")]
-        Some(Compression::Zstandard) => {
-            let new = zstd::zstd_safe::CCtx::try_create();
-            let mut state = new.ok_or_else(|| std::io::Error::other(out_of_memory("write", WINDOW)))?;
-            let room = memory::with_capacity("write", 1 << 15).map_err(std::io::Error::other)?;
-            let encoder = zstd::stream::raw::Encoder::with_context(&mut state);
-            let mut encoder = zstd::stream::zio::Writer::with_output_buffer(room, file, encoder);
-            fill(&mut encoder)?;
-            encoder.finish()?;
-            std::io::Write::flush(&mut encoder.into_inner().0)
-        }
-        #[cfg(not(feature = "compression"))]
-        Some(_) => Err(std::io::Error::other("oplus was built without the feature `compression`")),
-        None => {
-            let mut file = file;
-            fill(&mut file)?;
-            std::io::Write::flush(&mut file)
+    #[test]
+    fn what_is_interrupted_is_asked_again() {
+        let mut from = Interrupted(b"7", false);
+        assert!(!at_end(&mut from).unwrap() && at_end(&mut from).unwrap());
+    }
+
+    #[cfg(feature = "compression")]
+    #[test]
+    fn members_behind_an_interruption_are_read() {
+        let packed = |text: &[u8]| {
+            let mut to = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
+            std::io::Write::write_all(&mut to, text).unwrap();
+            to.finish().unwrap()
+        };
+        let all = [packed(b"one"), vec![0; 40], packed(b"two"), vec![0; 3]].concat();
+        for room in [1, 2, 7, 64, 1 << 10] {
+            let from = BufReader::with_capacity(room, Interrupted(&all, false));
+            let (mut state, mut text) = (State::default(), Vec::new());
+            let mut from = decoder(Compression::Gzip, from, &mut state).unwrap();
+            from.read_to_end(&mut text).unwrap();
+            assert_eq!(text, b"onetwo", "{room}");
         }
     }
 }

@@ -30,7 +30,9 @@ fn kind(path: &Path) -> Kind {
 /// those that are there twice.
 pub(super) fn in_file(e: Error, path: &Path, all: &str, line: impl FnOnce(u64) -> Option<u64>) -> Error {
     let Error::DuplicateEntry { row, column, position, .. } = e else { return e };
-    let line = line(position);
+    // What comes through a pipe comes once: nobody writes it again.
+    let again = std::fs::metadata(path).is_ok_and(|about| about.is_file());
+    let line = if again { line(position) } else { None };
     let again = if line.is_some() { "here again".into() } else { format!("again at entry {position}") };
     let reason = format!(
         "entry ({row}, {column}), counted from 0, is there twice: {again}; `build_with` folds what `{all}` reads"
@@ -47,7 +49,8 @@ impl<T: FromMatrixMarket, S> Matrix<T, S> {
     /// O(bytes + e log e), parallel.
     ///
     /// # Errors
-    /// `Io`; `Parse` with the path, and the line where there is one; `OutOfMemory`.
+    /// `Io`; `Parse` with the path, and the line where there is one; `OutOfMemory`; `NotSupported` for `.npz` without the feature and for
+    /// `.oplus` on big-endian machines.
     /// ```no_run
     /// use oplus::prelude::*;
     /// # fn main() -> oplus::Result<()> {
@@ -78,7 +81,9 @@ impl<T: FromMatrixMarket, S> Matrix<T, S> {
 
 impl<T: ToMatrixMarket, S> Matrix<T, S> {
     /// Writes a file that [`read`](Self::read) reads, by the ending of its name; edge lists are not written, nor is `.npz` packed once
-    /// more. The file is there whole or not at all; a link is followed, and a pipe or a device written to. O(bytes).
+    /// more. The file is there whole or not at all, and is on the disk before it takes the name; a link is followed, and a pipe or a device
+    /// written to. So is what the process has open, `/dev/stdout` or `/dev/fd/3`, a file too: behind what was written to it, of which nothing
+    /// is lost. O(bytes).
     ///
     /// # Errors
     /// `Io`, `OutOfMemory`, `NotSupported`; on CUDA `Driver`.
@@ -105,7 +110,7 @@ impl<T: FromMatrixMarket, S> Vector<T, S> {
     /// right-hand side in Matrix Market's array or coordinate format, a vector in `.oplus`. O(bytes + e log e), parallel.
     ///
     /// # Errors
-    /// `Io`; `Parse` with the path, where it holds a wider matrix too; `OutOfMemory`; `NotSupported` for edge lists.
+    /// `Io`; `Parse` with the path, where it holds a wider matrix too; `OutOfMemory`; `NotSupported` for edge lists, and as [`Matrix::read`].
     /// ```no_run
     /// use oplus::prelude::*;
     /// # fn main() -> oplus::Result<()> {

@@ -8,5 +8,6 @@ pub mod matrix_market;
 #[cfg(feature = "npz")]
 pub mod npz;
 mod number;
+mod output;
 pub(crate) mod parts;
 mod text;

@@ -30,6 +30,7 @@ pub(crate) fn lines_end(text: &[u8]) -> Result<()> {
 pub(crate) fn at_path(e: Error, path: &Path) -> Error {
     match e {
         Error::Parse { line, reason, .. } => Error::Parse { path: Some(path.to_path_buf()), line, reason },
+        Error::Io { message, .. } => Error::Io { path: path.to_path_buf(), message },
         other => other,
     }
 }

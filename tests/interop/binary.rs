@@ -139,6 +139,76 @@ fn every_damaged_byte_is_noticed() {
     }
 }
 
+/// What the format has no use for is 0.
+#[test]
+fn what_means_nothing_is_refused() {
+    let a: Matrix<u32> = Matrix::build(4, 3, &[(1, 2, 5)]).unwrap();
+    for at in [61, 62, 63, 67, 100, 123] {
+        let mut bytes = written(&a);
+        assert_eq!(bytes[at], 0);
+        bytes[at] = 1;
+        let error = binary::read_from::<u32, PlusTimes>(&mut &sealed::<u32>(bytes)[..]).unwrap_err();
+        assert!(error.to_string().contains("that are not 0"), "{error}");
+    }
+    // A vector has the one row.
+    let (x, mut bytes): (Vector<u32>, _) = (Vector::build(3, &[(2, 5)]).unwrap(), Vec::new());
+    binary::write_vector_to(&mut bytes, &x).unwrap();
+    bytes[11] |= 2;
+    bytes.splice(128..128, [0; 12]);
+    let bytes = sealed::<u32>(bytes);
+    let error = binary::read_vector_from::<u32, PlusTimes>(&mut &bytes[..]).unwrap_err();
+    assert!(error.to_string().contains("a vector with a list of rows"), "{error}");
+}
+
+/// No vector is written with a list of rows, whatever it came from.
+#[test]
+fn vectors_of_every_kind_are_read_back() {
+    let x: Vector<u32> = Vector::build(9, &[(2, 5), (7, 6)]).unwrap();
+    let a: Matrix<u32> = Matrix::build(1 << 40, 1 << 40, &[(1 << 39, 2, 5), (3, 1 << 39, 7)]).unwrap();
+    let sums = reduce_rows(&a, Plus).eval().unwrap();
+    let row = extract_row(&a, 1 << 39, ..).eval().unwrap();
+    let column = extract_column(&a, .., 2).eval().unwrap();
+    let product = mxv(&a, &sums).eval().unwrap();
+    for x in [x, Vector::full(9, 4).unwrap(), sums, row, column, product] {
+        let mut bytes = Vec::new();
+        binary::write_vector_to(&mut bytes, &x).unwrap();
+        let y: Vector<u32> = binary::read_vector_from(&mut &bytes[..]).unwrap();
+        assert_eq!((y.len(), y.entries().unwrap()), (x.len(), x.entries().unwrap()));
+    }
+}
+
+/// A source that fails is no damaged file; what is interrupted is gone on with.
+#[test]
+fn sources_may_fail() {
+    struct Failing<'a>(&'a [u8], std::io::ErrorKind, bool);
+    impl std::io::Read for Failing<'_> {
+        fn read(&mut self, to: &mut [u8]) -> std::io::Result<usize> {
+            self.2 = !self.2;
+            if self.2 {
+                return Err(std::io::ErrorKind::Interrupted.into());
+            }
+            let n = to.len().min(7);
+            match self.0.read(&mut to[..n]) {
+                Ok(0) => Err(std::io::Error::new(self.1, "no more of it")),
+                read => read,
+            }
+        }
+    }
+    use std::io::ErrorKind;
+    let a: Matrix<u32> = Matrix::build(4, 3, &[(1, 2, 5)]).unwrap();
+    let bytes = written(&a);
+    let read = |n: usize, kind| binary::read_from::<u32, PlusTimes>(&mut Failing(&bytes[..n], kind, false));
+    assert_eq!(read(bytes.len(), ErrorKind::Other).unwrap().entries().unwrap(), a.entries().unwrap());
+    for n in [0, 5, 127, 128, 150, bytes.len() - 1] {
+        for kind in [ErrorKind::Other, ErrorKind::ConnectionReset] {
+            let told = Error::Io { path: "input".into(), message: "no more of it".into() };
+            assert_eq!(read(n, kind).unwrap_err(), told);
+        }
+        assert!(matches!(read(n, ErrorKind::InvalidData), Err(Error::Parse { .. })));
+        assert!(matches!(read(n, ErrorKind::UnexpectedEof), Err(Error::Parse { .. })));
+    }
+}
+
 #[test]
 fn huge_claims_allocate_nothing() {
     let a: Matrix<f64> = Matrix::build(4, 3, &[(1, 2, 5.0), (3, 0, 6.0)]).unwrap();

@@ -16,6 +16,6 @@ mod petgraph;
 mod serde;
 #[cfg(feature = "sprs")]
 mod sprs;
-#[cfg_attr(not(feature = "petgraph"), allow(dead_code))]
+#[cfg_attr(not(feature = "interop-all"), allow(dead_code))]
 #[path = "../common/watched.rs"]
 mod watched;

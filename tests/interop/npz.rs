@@ -200,6 +200,77 @@ fn bombs_stay_packed() {
     assert!(error.contains("a header of"), "{error}");
 }
 
+/// End records of a sparse file, whose members would be listed before one is looked for.
+#[test]
+fn claims_of_members_are_not_believed() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a.npz");
+    let told = |start: u64, records: &[u8]| {
+        std::fs::write(&path, b"PK\x01\x02").unwrap();
+        std::fs::File::options().write(true).open(&path).unwrap().set_len(start).unwrap();
+        std::fs::File::options().append(true).open(&path).unwrap().write_all(records).unwrap();
+        survived(|| npz::read::<f64, PlusTimes>(&path)).unwrap_err().to_string()
+    };
+    let words = |words: &[u64]| words.iter().flat_map(|w| w.to_le_bytes()).collect::<Vec<u8>>();
+    let end = |members: u16, offset: u32| {
+        let mut end = b"PK\x05\x06\0\0\0\0".to_vec();
+        end.extend([members.to_le_bytes(), members.to_le_bytes()].concat());
+        end.extend([0x10_0000u32.to_le_bytes(), offset.to_le_bytes()].concat());
+        end.extend([0, 0]);
+        end
+    };
+    let large = |start: u64, members: u64, size: u64| {
+        let mut all = b"PK\x06\x06".to_vec();
+        all.extend(words(&[size, 0, 0, members, members, start - 100_000, 100_000]));
+        // Versions are two halves, disks two words.
+        all.drain(12..16);
+        all.truncate(56);
+        all.extend(b"PK\x06\x07\0\0\0\0");
+        all.extend(words(&[start]));
+        all.extend([1, 0, 0, 0]);
+        all.extend(end(u16::MAX, u32::MAX));
+        all
+    };
+    let start = 64 << 20;
+    for members in [257, 20_000, 1 << 40, u64::MAX] {
+        let told = told(start, &large(start, members, 44));
+        assert!(told.contains(&format!("{members} members claimed, of 256 at most")), "{told}");
+    }
+    let elsewhere = "the end record of a large archive does not stand where it should";
+    assert!(told(start, &large(start, 5, 1 << 20)).contains(elsewhere));
+    assert!(told(start, &large(start + 4, 5, 44)).contains(elsewhere));
+    assert!(told(start, &end(60_000, 0)).contains("60000 members claimed"));
+    // The same behind others, and before a comment.
+    let others = [end(60_000, 0), vec![7; 60_000], end(0, 0)].concat();
+    assert!(told(start, &others).contains("60000 members claimed"));
+}
+
+/// What is longer than 4 GiB ends with records of its own, here of a short one.
+#[test]
+fn archives_may_end_as_large_ones() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a.npz");
+    archive(&path, &small());
+    let mut bytes = std::fs::read(&path).unwrap();
+    let mut end = bytes.split_off(bytes.len() - 22);
+    assert!(end.starts_with(b"PK\x05\x06"));
+    let start = bytes.len() as u64;
+    let field = |at: usize| u64::from(u32::from_le_bytes(end[at..at + 4].try_into().unwrap()));
+    let (size, offset) = (field(12), field(16));
+    end[8..20].fill(0xff);
+    bytes.extend(b"PK\x06\x06");
+    bytes.extend(44u64.to_le_bytes());
+    bytes.extend([45, 0, 45, 0, 0, 0, 0, 0, 0, 0, 0, 0]);
+    bytes.extend([5, 5, size, offset].map(u64::to_le_bytes).concat());
+    bytes.extend(b"PK\x06\x07\0\0\0\0");
+    bytes.extend(start.to_le_bytes());
+    bytes.extend([1, 0, 0, 0]);
+    bytes.extend(end);
+    std::fs::write(&path, bytes).unwrap();
+    let a = survived(|| npz::read::<f64, PlusTimes>(&path)).unwrap();
+    assert_eq!(a.entries().unwrap(), [(0, 2, 0.5), (1, 0, 1.5), (1, 1, 2.5)]);
+}
+
 /// Reads every file of the folder that SciPy wrote and writes it back for SciPy to check: `tests/scipy/npz.py`.
 #[test]
 #[ignore = "needs SciPy: python3 tests/scipy/npz.py make DIR; OPLUS_NPZ=DIR cargo test … -- --ignored scipy; … check DIR"]

@@ -64,6 +64,35 @@ fn what_does_not_fit_is_an_error() {
     assert!(matches!(UnGraph::<(), i32>::try_from(&uneven), Err(Error::InvalidValue { .. })));
 }
 
+/// `Ix` counts what petgraph numbers by it: the edges of a `Graph`, an undirected one's once, and not those of a `Csr`.
+#[test]
+fn edges_are_counted_as_the_graph_counts_them() {
+    let full = |n: u64| {
+        let entries: Vec<_> = (0..n * n).map(|e| (e / n, e % n, (e / n + e % n) as i32)).collect();
+        Matrix::<i32>::build(n, n, &entries).unwrap()
+    };
+    let a = full(22);
+    let rows: Csr<(), i32, Directed, u8> = (&a).try_into().unwrap();
+    assert_eq!(Matrix::<i32>::try_from(&rows).unwrap(), a);
+    // 22 · 23 / 2 = 253 edges.
+    let graph: Graph<(), i32, Undirected, u8> = (&a).try_into().unwrap();
+    assert_eq!((graph.edge_count(), Matrix::<i32>::try_from(&graph).unwrap()), (253, a.clone()));
+    let told = |value: u128, told: Error| {
+        assert_eq!(told, Error::IndexOverflow { operation: "to petgraph", what: "edges", value, limit: 255 });
+    };
+    told(484, Graph::<(), i32, Directed, u8>::try_from(&a).map(|_| ()).unwrap_err());
+    told(276, Graph::<(), i32, Undirected, u8>::try_from(&full(23)).map(|_| ()).unwrap_err());
+}
+
+/// As documented.
+#[test]
+fn an_adaptor_has_loops_twice() {
+    let graph = Graph::<(), i32>::from_edges([(0, 0, 5), (0, 1, 6)]);
+    let coo = edges(petgraph::visit::UndirectedAdaptor(&graph)).unwrap();
+    let a: Matrix<i32> = Matrix::build_with(&coo, Plus).unwrap();
+    assert_eq!(a.entries().unwrap(), [(0, 0, 10), (0, 1, 6), (1, 0, 6)]);
+}
+
 /// petgraph grows by itself, and where it cannot the process ends: what it will take is asked for before.
 #[test]
 fn graphs_that_memory_does_not_hold_are_an_error() {
@@ -74,6 +103,9 @@ fn graphs_that_memory_does_not_hold_are_an_error() {
         let told = Csr::<(), i32>::try_from(&empty).map(|_| ()).unwrap_err();
         assert!(matches!(told, Error::OutOfMemory { operation: "to petgraph", .. }), "{told}");
     });
+    let star = Graph::<(), i32>::from_edges((0..1000).map(|i| (0, i, 1)));
+    let told = within(4096, || edges(&star).map(|_| ())).unwrap_err();
+    assert!(matches!(told, Error::OutOfMemory { operation: "from petgraph", .. }), "{told}");
 }
 
 quickcheck! {

@@ -94,6 +94,9 @@ impl Header {
             let (ours, bytes) = (T::TEXT.name, size_of::<T>());
             return bad(format!("values are {name} of {size} bytes, not {ours} of {bytes}"));
         }
+        if bytes[61..NAME.start].iter().chain(&bytes[NAME.start + name.len()..NAME.end]).any(|b| *b != 0) {
+            return bad("bytes behind the type of values that are not 0");
+        }
         let header = Header {
             kind: if bytes[10] == 0 { Kind::Matrix } else { Kind::Vector },
             one_value: bytes[11] & 1 != 0,
@@ -121,6 +124,9 @@ impl Header {
         }
         if self.kind == Kind::Vector && (self.nrows, self.stored_rows) != (1, 1) {
             return bad(format!("a vector of {} rows", self.nrows));
+        }
+        if self.kind == Kind::Vector && self.rows_listed {
+            return bad("a vector with a list of rows");
         }
         if self.one_value && self.entries == 0 {
             return bad("a value for no entries");

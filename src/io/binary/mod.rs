@@ -8,7 +8,7 @@
 //! | 0 | `89 4f 50 4c 55 53 0d 0a`: a byte no text has, "OPLUS", a line end that a transfer as text would change |
 //! | 8 | u16: version, 1; a reader refuses other ones |
 //! | 10 | u8: 0 a matrix, 1 a vector, which is stored as a matrix of one row |
-//! | 11 | u8: bit 0 one value stands for all entries, bit 1 rows are listed, bit 2 columns are listed |
+//! | 11 | u8: bit 0 one value stands for all entries, bit 1 rows are listed, of a vector never, bit 2 columns are listed; other bits 0 |
 //! | 12 | u16: bytes of this header, 128 |
 //! | 14 | u8: bytes of an offset, 8 |
 //! | 15 | u8: bytes of an index, 4 |

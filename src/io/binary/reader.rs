@@ -13,7 +13,8 @@ use std::path::Path;
 /// The matrix in a file, `.gz` and `.zst` too, known by their first bytes. O(bytes).
 ///
 /// # Errors
-/// `Io`; `Parse` with the path, also where the file holds a vector or values of another type; `OutOfMemory`.
+/// `Io`; `Parse` with the path, also where the file holds a vector or values of another type; `OutOfMemory`; `NotSupported` on
+/// big-endian machines.
 /// ```
 /// use oplus::{io::binary, prelude::*};
 /// # fn main() -> oplus::Result<()> {
@@ -49,7 +50,7 @@ pub fn read_vector<T: Scalar, S>(path: impl AsRef<Path>) -> Result<Vector<T, S>>
 /// The matrix that comes next from a source, not compressed; what follows it is left there. O(bytes).
 ///
 /// # Errors
-/// `Parse`, `OutOfMemory`.
+/// `Io` with the path `input` where the source fails; `Parse`; `OutOfMemory`; `NotSupported` on big-endian machines.
 /// ```
 /// use oplus::{io::binary, prelude::*};
 /// # fn main() -> oplus::Result<()> {
@@ -102,9 +103,9 @@ fn vector<T: Scalar, S>(row: CsrParts<T>) -> Result<Vector<T, S>> {
 fn parts_of<T: Scalar>(path: &Path, kind: Kind) -> Result<CsrParts<T>> {
     file::streamed(path, |from, left| {
         let parts = parts(&mut Source { from, left }, kind)?;
-        match from.read(&mut [0]) {
-            Ok(0) => Ok(parts),
-            Ok(_) => bad("there is something behind the last section"),
+        match file::at_end(from) {
+            Ok(true) => Ok(parts),
+            Ok(false) => bad("there is something behind the last section"),
             Err(e) => Err(super::section::io_failed(&e)),
         }
     })

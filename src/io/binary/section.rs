@@ -14,13 +14,16 @@ pub(super) struct Source<'a> {
     pub(super) left: Option<u64>,
 }
 
+/// What bytes are not is the file's; the rest is the system's, or the source's.
 pub(super) fn io_failed(e: &std::io::Error) -> Error {
+    use std::io::ErrorKind::{InvalidData, InvalidInput, UnexpectedEof};
     if let Some(lacking) = crate::io::file::memory_error("binary::read", e) {
         return lacking;
     }
     let reason = match e.kind() {
-        std::io::ErrorKind::UnexpectedEof => "the file ends too early".to_string(),
-        _ => format!("cannot be read: {e}"),
+        UnexpectedEof => "the file ends too early".to_string(),
+        InvalidData | InvalidInput if e.raw_os_error().is_none() => format!("cannot be read: {e}"),
+        _ => return Error::Io { path: "input".into(), message: e.to_string() },
     };
     Error::Parse { path: None, line: None, reason }
 }

@@ -5,7 +5,7 @@ use crate::algebra::{Scalar, scalar};
 use crate::container::{Matrix, Vector};
 use crate::error::{Error, Result};
 use crate::interop::CsrView;
-use crate::io::file;
+use crate::io::output;
 use std::io::Write;
 use std::path::Path;
 
@@ -13,7 +13,8 @@ use std::path::Path;
 /// O(bytes).
 ///
 /// # Errors
-/// `Io`; `InvalidValue` where the name of the value type is longer than 60 bytes; on CUDA `Driver` and `OutOfMemory`.
+/// `Io`; `InvalidValue` where the name of the value type is longer than 60 bytes; `OutOfMemory`; `NotSupported` on
+/// big-endian machines; on CUDA `Driver`.
 /// ```
 /// use oplus::{io::binary, prelude::*};
 /// # fn main() -> oplus::Result<()> {
@@ -82,7 +83,7 @@ pub fn write_vector_to<T: Scalar, S>(to: &mut dyn Write, x: &Vector<T, S>) -> Re
 }
 
 fn to_file<T: Scalar>(path: &Path, a: &CsrView<T>, kind: Kind) -> Result<()> {
-    file::write(path, |to| put_all(to, a, kind))
+    output::write(path, |to| put_all(to, a, kind))
 }
 
 fn refused(e: &std::io::Error) -> Error {

@@ -5,7 +5,7 @@ use super::shape;
 use super::value::{FromMatrixMarket, ToMatrixMarket};
 use crate::container::Matrix;
 use crate::error::{Error, Result};
-use crate::io::file;
+use crate::io::output;
 use crate::storage::Coo;
 use rayon::prelude::*;
 use std::io::Write;
@@ -163,7 +163,7 @@ fn put(path: &Path, header: &Header, line: &(dyn Fn(usize, &mut Vec<u8>) -> std:
         }
         Ok(text)
     };
-    file::write(path, |to| {
+    output::write(path, |to| {
         write!(to, "{header}")?;
         let blocks = count.div_ceil(BLOCK);
         for first in (0..blocks).step_by(AT_ONCE) {

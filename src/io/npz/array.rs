@@ -2,6 +2,7 @@
 use super::dtype::Dtype;
 use crate::algebra::{Scalar, scalar};
 use crate::error::{Error, Result};
+use crate::io::file;
 use crate::memory;
 use std::io::{Read, Write};
 
@@ -14,6 +15,14 @@ const RATIO: u128 = 1040;
 
 pub(super) fn bad<X>(reason: impl Into<String>) -> Result<X> {
     Err(Error::Parse { path: None, line: None, reason: reason.into() })
+}
+
+/// What the system says is the system's; what a decoder says, the file's.
+pub(super) fn io_failed(what: &str, e: &std::io::Error) -> Error {
+    match e.raw_os_error() {
+        Some(_) => Error::Io { path: "input".into(), message: e.to_string() },
+        None => Error::Parse { path: None, line: None, reason: format!("{what}: {e}") },
+    }
 }
 
 /// An array whose values come next.
@@ -86,10 +95,10 @@ impl<R: Read> Array<R> {
             left -= bytes.len() as u128;
         }
         // The archive's checksum is looked at where the end is met.
-        match self.from.read(&mut [0]) {
-            Ok(0) => Ok(()),
-            Ok(_) => bad(format!("{}.npy: there is something behind the last value", self.name)),
-            Err(e) => bad(format!("{}.npy: {e}", self.name)),
+        match file::at_end(&mut self.from) {
+            Ok(true) => Ok(()),
+            Ok(false) => bad(format!("{}.npy: there is something behind the last value", self.name)),
+            Err(e) => Err(io_failed(&format!("{}.npy", self.name), &e)),
         }
     }
     /// Values of this very type.
@@ -165,7 +174,7 @@ fn shown(value: u64, negative: bool, size: usize) -> String {
 fn exactly(from: &mut impl Read, name: &str, bytes: &mut [u8]) -> Result<()> {
     from.read_exact(bytes).or_else(|e| match e.kind() {
         std::io::ErrorKind::UnexpectedEof => bad(format!("{name}.npy ends too early")),
-        _ => bad(format!("{name}.npy: {e}")),
+        _ => Err(io_failed(&format!("{name}.npy"), &e)),
     })
 }
 
@@ -258,4 +267,32 @@ pub(super) fn put_as<I: Copy, J: Scalar>(
         to.write_all(scalar::as_bytes(&some))?;
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Gives some bytes, interrupted before each, and fails as a disk does.
+    struct Disk<'a>(&'a [u8], bool);
+    impl Read for Disk<'_> {
+        fn read(&mut self, to: &mut [u8]) -> std::io::Result<usize> {
+            self.1 = !self.1;
+            match self.1 {
+                true => Err(std::io::ErrorKind::Interrupted.into()),
+                false if self.0.is_empty() => Err(std::io::Error::from_raw_os_error(5)),
+                false => self.0.read(to),
+            }
+        }
+    }
+
+    #[test]
+    fn a_disk_may_fail() {
+        let mut bytes = header(Dtype::of::<u8>().unwrap(), "(3,)");
+        bytes.extend([1, 2, 3]);
+        for n in [0, 5, 40, bytes.len() - 1, bytes.len()] {
+            let read = Array::new("data", Disk(&bytes[..n], false), 1 << 10).and_then(|array| array.values::<u8>());
+            assert!(matches!(read, Err(Error::Io { .. })), "{n}: {read:?}");
+        }
+    }
 }

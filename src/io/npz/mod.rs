@@ -9,9 +9,11 @@
 //! A stored 0 is an entry, written and read as one. SciPy keeps it in a file, but many of its operations and other libraries drop it
 //! (`eliminate_zeros`, comparisons, sums that are 0): what has been through them may have fewer entries.
 //!
-//! Of a file no more is unpacked than its arrays claim, and they have to agree with each other first.
+//! Of a file no more is unpacked than its arrays claim, and they have to agree with each other first. Archives that claim more than
+//! 256 members are refused; SciPy's have up to six.
 mod array;
 mod dtype;
+mod end;
 mod reader;
 mod writer;
 

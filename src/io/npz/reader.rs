@@ -1,5 +1,6 @@
 //! The reader.
-use super::array::{Array, bad};
+use super::array::{Array, bad, io_failed};
+use super::end;
 use crate::algebra::Scalar;
 use crate::container::Matrix;
 use crate::error::{Error, Result};
@@ -9,9 +10,10 @@ use crate::memory;
 use crate::operation::transpose;
 use crate::storage::Coo;
 use std::fs::File;
-use std::io::{BufReader, Read};
+use std::io::{BufReader, Read, Seek};
 use std::path::Path;
 use zip::ZipArchive;
+use zip::result::ZipError;
 
 type Archive = ZipArchive<BufReader<File>>;
 
@@ -118,15 +120,27 @@ fn rows<T: Scalar, S>(
 fn open<T: Scalar>(path: &Path) -> Result<((u64, u64), Stored<T>)> {
     // What cannot be read at all, a folder for one, is the system's error.
     let file = file::readable(path)?;
-    ZipArchive::new(file)
-        .or_else(|e| bad(format!("not an archive of arrays: {e}")))
-        .and_then(|mut archive| arrays(&mut archive))
-        .map_err(|e| at_path(e, path))
+    let read = |mut file: BufReader<File>| {
+        end::check(file.get_mut())?;
+        file.rewind().map_err(|e| io_failed("the beginning", &e))?;
+        let archive = ZipArchive::new(file).map_err(|e| refused("not an archive of arrays", e));
+        arrays(&mut archive?)
+    };
+    read(file).map_err(|e| at_path(e, path))
+}
+
+/// What is wrong with the archive, or with the reading of it.
+fn refused(what: &str, e: ZipError) -> Error {
+    match e {
+        ZipError::Io(e) => io_failed(what, &e),
+        e => Error::Parse { path: None, line: None, reason: format!("{what}: {e}") },
+    }
 }
 
 /// One array of the archive.
 fn array<'a>(archive: &'a mut Archive, name: &'static str) -> Result<Array<impl Read + use<'a>>> {
-    let entry = archive.by_name(&format!("{name}.npy")).or_else(|e| bad(format!("{name}.npy: {e}")))?;
+    let file = format!("{name}.npy");
+    let entry = archive.by_name(&file).map_err(|e| refused(&file, e))?;
     let packed = entry.compressed_size();
     Array::new(name, entry, packed)
 }

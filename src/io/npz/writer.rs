@@ -4,7 +4,7 @@ use super::dtype::Dtype;
 use crate::algebra::Scalar;
 use crate::container::Matrix;
 use crate::error::{Error, Result};
-use crate::io::file;
+use crate::io::{file, output};
 use std::io::Write;
 use std::path::Path;
 use zip::write::{SimpleFileOptions, StreamWriter};
@@ -69,7 +69,7 @@ fn written<T: Scalar, S>(path: &Path, a: &Matrix<T, S>, method: CompressionMetho
     let parts = a.csr_parts()?;
     let listed = parts.row_ids().is_some() || parts.column_ids().is_some();
     let (view, coo) = if listed { (None, Some(a.to_coo()?)) } else { (Some(parts), None) };
-    file::write(path, |to| {
+    output::write(path, |to| {
         let mut archive = ZipWriter::new_stream(to);
         if let Some(a) = &view {
             let small = a.nrows().max(a.ncols()).max(a.values().len() as u64) <= i32::MAX as u64;
