@@ -123,8 +123,8 @@ macro_rules! operator_text { ([$($p:tt)*] [$($t:ty),*] $($e:tt)+) => {{
 /// Of a struct CUDA knows `==` and `!=`, of all its fields. What a program implements for it beyond that (`PartialOrd`, `Not`) is not seen
 /// by the macros: `x < y` of structs compiles, runs on the CPU and is [`Error::Compile`](crate::Error::Compile) on the device. Compare fields.
 ///
-/// Parameters and fields may have any name of ASCII letters, digits and `_`, words of C++ among them. The macros name the standard library in full;
-/// in a module of `#![no_implicit_prelude]` only [`scalar!`](crate::scalar) and [`semiring!`](crate::semiring) compile.
+/// Parameters and fields may have any name of ASCII letters, digits and `_`, words of C++ among them. The macros name the standard
+/// library in full; in a module of `#![no_implicit_prelude]` only [`scalar!`](crate::scalar) and [`semiring!`](crate::semiring) compile.
 /// ```
 /// oplus::operator! { /// The larger of x and 2y.
 ///     pub Steep[T: oplus::algebra::Number](T, T) -> T = |x, y| max(x, add(y, y)) }
