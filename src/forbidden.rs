@@ -266,6 +266,100 @@
 //! type Path = Way;
 //! oplus::operator! { Joined[](Way, Way) -> Way = |x, y| Path::make(add(x.length, y.length)) }
 //! ```
+//! A struct in it is one that the operator takes or gives: others are not defined in CUDA.
+//! ```
+//! oplus::scalar! { struct Way { length: f64 } }
+//! oplus::unary_operator! { Begun[](f64) -> Way = |x| Way::make(x,) }
+//! oplus::operator! { Longer[](f64, Way) -> f64 = |x, y| max(Way::make(x).length, y.length) }
+//! ```
+//! ```compile_fail,E0080
+//! oplus::scalar! { struct Way { length: f64 } }
+//! oplus::operator! { Longer[](f64, f64) -> f64 = |x, y| max(Way::make(x).length, y) }
+//! ```
+//! ```compile_fail,E0080
+//! oplus::scalar! { struct Way { length: f64 } }
+//! oplus::semiring! { struct Longest[](Way, Way) -> f64;
+//!     identity = 0.0;
+//!     add = |x, y| (max(Way::make(x).length, y));
+//!     multiply = |a, b, _| (add(a.length, b.length)); }
+//! ```
+//! Parentheses hold one value: tuples are compared in Rust, and their commas are operators in C++.
+//! ```
+//! oplus::scalar! { struct Hop { length: f32, hops: u32 } }
+//! oplus::operator! { Shorter[](Hop, Hop) -> Hop =
+//!     |x, y| select((x.length < y.length) || (x.length == y.length && x.hops <= max(y.hops, (1u32))), x, y) }
+//! ```
+//! ```compile_fail,E0080
+//! oplus::scalar! { struct Hop { length: f32, hops: u32 } }
+//! oplus::operator! { Shorter[](Hop, Hop) -> Hop = |x, y| select((x.length, x.hops) <= (y.length, y.hops), x, y) }
+//! ```
+//! ```compile_fail,E0080
+//! oplus::operator! { Larger[](u32, u32) -> u32 = |x, y| select((x,) < (y,), y, x) }
+//! ```
+//! ```compile_fail,E0080
+//! oplus::operator! { Larger[](u32, u32) -> u32 = |x, y| select(() == (), y, x) }
+//! ```
+//! ```compile_fail
+//! oplus::operator! { Larger[](u32, u32) -> bool = |x, y| (x..y) == (y..x) }
+//! ```
+//! ```compile_fail
+//! fn helper(x: u32) -> u32 { x }
+//! oplus::operator! { Larger[](u32, u32) -> u32 = |x, y| max(x, (helper)(y)) }
+//! ```
+//! What another macro passes on is tokens: an expression of its own, `$e:expr`, is in parentheses in Rust alone, and may be a constant.
+//! ```
+//! macro_rules! both { ($name:ident $x:ident $y:ident $($e:tt)+) => {
+//!     oplus::operator! { $name[](bool, bool) -> bool = |$x, $y| $x && ($($e)+) }
+//! } }
+//! both!(Both x y x || y);
+//! macro_rules! least { ($name:ident $limit:literal $with:literal) => {
+//!     oplus::operator! { $name[](f64, f64) -> f64 = |x, y| select($with, min(x, $limit), y) }
+//! } }
+//! least!(Least 1.5f64 true);
+//! ```
+//! ```compile_fail
+//! macro_rules! both { ($name:ident $x:ident $y:ident $e:expr) => {
+//!     oplus::operator! { $name[](bool, bool) -> bool = |$x, $y| $x && $e }
+//! } }
+//! both!(Both x y x || y);
+//! ```
+//! ```compile_fail
+//! macro_rules! least { ($name:ident $limit:expr) => {
+//!     oplus::operator! { $name[](f64, f64) -> f64 = |x, y| min(x, min(y, $limit)) }
+//! } }
+//! const LIMIT: f64 = 1.5;
+//! least!(Least LIMIT);
+//! ```
+//! ```compile_fail,E0080
+//! macro_rules! least { ($name:ident $limit:literal) => {
+//!     oplus::operator! { $name[](f64, f64) -> f64 = |x, y| min(x, min(y, $limit)) }
+//! } }
+//! least!(Least -1.5f64);
+//! ```
+//! Names are of ASCII letters, digits and `_`, whatever else Rust allows.
+//! ```
+//! oplus::scalar! { struct Size { size: f32, r#in: u32 } }
+//! oplus::operator! { Sum[](f32, f32) -> f32 = |b, r#final| add(b, r#final) }
+//! ```
+//! ```compile_fail,E0080
+//! oplus::scalar! { struct Size { größe: f32, r#in: u32 } }
+//! ```
+//! ```compile_fail,E0080
+//! oplus::scalar! { struct Größe { size: f32, r#in: u32 } }
+//! ```
+//! ```compile_fail,E0080
+//! oplus::operator! { Sum[](f32, f32) -> f32 = |β, y| add(β, y) }
+//! ```
+//! ```compile_fail,E0080
+//! oplus::operator! { Sum[T: oplus::algebra::Number](T, T) -> T = |β, y| add(β, y) }
+//! ```
+//! No field has its struct's name.
+//! ```
+//! oplus::scalar! { struct Size { size: f32 } }
+//! ```
+//! ```compile_fail,E0080
+//! oplus::scalar! { struct Size { Size: f32 } }
+//! ```
 //! T5: a bound scalar is there.
 //! ```
 //! use oplus::prelude::*;
@@ -309,7 +403,17 @@
 //! ```compile_fail,E0080
 //! oplus::scalar! { pub struct Padded { wide: u64, narrow: u8 } }
 //! ```
-//! Nor structs in it: its definition in CUDA would name what is not defined there.
+//! It is aligned as its fields are.
+//! ```
+//! oplus::scalar! { #[derive(PartialOrd)] struct Code { letter: u32, number: u32 } }
+//! ```
+//! ```compile_fail,E0080
+//! oplus::scalar! { #[repr(packed)] struct Code { letter: u8, number: u32 } }
+//! ```
+//! ```compile_fail,E0080
+//! oplus::scalar! { #[repr(align(8))] struct Code { letter: u32, number: u32 } }
+//! ```
+//! Nor are structs in it: its definition in CUDA would name what is not defined there.
 //! ```
 //! use oplus::algebra::c32;
 //! oplus::scalar! { pub struct Flat { first: c32, second: u64 } }

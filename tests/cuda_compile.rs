@@ -118,3 +118,37 @@ fn functions_of_complex_numbers() {
         assert!(!compiled.unwrap().resources.is_empty());
     }
 }
+
+/// Names that NVRTC has macros of, or that the text has for itself.
+#[allow(non_camel_case_types, non_snake_case)]
+mod taken {
+    oplus::scalar! { pub struct user { NULL: u32, CUDART_VERSION: f32, __CUDACC__: u32, warpSize: f32 } }
+    oplus::scalar! { pub struct max { max: f64, user: f64 } }
+    oplus::scalar! { pub struct function_op { int: i32 } }
+    oplus::scalar! { pub struct int { int: i32 } }
+    oplus::index_operator! { pub Users[](user, user) -> user = |NULL, _, _, CUDART_VERSION| user::make(
+    max(NULL.NULL, CUDART_VERSION.__CUDACC__), add(NULL.CUDART_VERSION, CUDART_VERSION.warpSize,), NULL.NULL, 1f32,) }
+    oplus::index_operator! { pub Largest[](max, max) -> max = |cudaStreamLegacy, _, _, inf_f32|
+    max::make(max(cudaStreamLegacy.max, inf_f32.user), inf_f32.max) }
+    oplus::index_operator! { pub Op[](function_op, int) -> int = |_0i64, oplus_x, _, __LINE__|
+    int::make(add(_0i64.int, select(oplus_x < 3i64, __LINE__.int, 1i32))) }
+}
+
+#[test]
+fn names_of_macros_are_free() {
+    use oplus::algebra::{IndexUnaryOp, Scalar};
+    fn of<A: Scalar, Y: Scalar, F: IndexUnaryOp<A, Y>>() {
+        let place = <i64 as Scalar>::TEXT;
+        let inputs = vec![A::TEXT, place, place, Y::TEXT];
+        let function = oplus_codegen::FunctionText::new("op", inputs, <F::Out as Scalar>::TEXT, F::TEXT);
+        let spec = oplus_codegen::Spec::new(oplus_codegen::Template::Map, 90).function(function);
+        let read = [("value", true), ("row", true), ("column", false), ("thunk", true)];
+        let spec = read.into_iter().fold(spec.number("select", 0), |spec, (name, is)| spec.flag(name, is));
+        if let Some(compiled) = compile(90, &spec.source().unwrap()) {
+            assert!(!compiled.unwrap().resources.is_empty());
+        }
+    }
+    of::<taken::user, taken::user, taken::Users>();
+    of::<taken::max, taken::max, taken::Largest>();
+    of::<taken::function_op, taken::int, taken::Op>();
+}

@@ -105,6 +105,11 @@ mod taken {
         add = |r#fn, u32| (C::make(min(r#fn.and, u32.and)));
         multiply = |B, _, _| (C::make(add(B.and, 1i32)));
     }
+    oplus::scalar! { pub struct user { user: f32, NULL: u32 } }
+    oplus::semiring! { pub struct First[](user, user) -> user;
+    identity = user::make(f32::INFINITY, 0);
+    add = |inf_f32, y| (select(inf_f32.user <= y.user && (inf_f32.NULL <= 9u32), inf_f32, y));
+    multiply = |NULL, nan_f64, _0i64| (user::make(add(NULL.user, nan_f64.user,), select(_0i64.k < 5u64, NULL.NULL, 1u32,),)); }
     oplus::unary_operator! { pub Wrapped[](i32) -> C = |A| C::make(A) }
     oplus::operator! { pub Between[](C, C) -> C = |min, max| select(max.and < min.and, min, max) }
 }
@@ -116,6 +121,7 @@ fn names_that_are_taken_in_cuda_are_free() {
         taken::At::make(c32::new((p % 3) as f32, 1.0), (p % 4) as f32, p as f32, p as u32 % 3)
     });
     same_products::<_, taken::Least>(|p| taken::C::make(p as i32 % 7));
+    same_products::<_, taken::First>(|p| taken::user::make((p % 5) as f32, p as u32 % 3));
     let x = Vector::from_full(vec![5, 3, 9]).unwrap();
     for device in [Device::Cpu].into_iter().chain(emulator::cuda().is_some().then_some(Device::Cuda(0))) {
         let c: Vector<taken::C> = apply(&x.to(&device).unwrap(), taken::Wrapped).eval().unwrap();

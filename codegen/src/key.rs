@@ -18,6 +18,10 @@ pub(crate) fn flat(text: &str) -> String {
             out.push(' ');
         }
         blank = false;
+        // Rust's lists may end so, C++'s may not.
+        if c == ')' && out.ends_with(',') {
+            out.pop();
+        }
         out.push(c);
     }
     out.replace("::<", "<")
@@ -78,4 +82,9 @@ impl Spec {
         let _ = write!(text, "|{flags:?}|{numbers:?}|{:?}", self.only);
         text
     }
+}
+
+#[test]
+fn lists_end_without_a_comma() {
+    assert_eq!(flat("Hop :: make(add(x, y,), 1u32 , )"), "Hop::make(add(x,y),1u32)");
 }

@@ -16,7 +16,8 @@ pub fn translated(text: &str) -> Cow<'_, str> {
             }
             c if is_word(c) => {
                 let end = word(bytes, i);
-                (end, typed(&text[i..end]).or_else(|| renamed(text, i, end)))
+                let word = if c.is_ascii_digit() { typed(&text[i..end]) } else { renamed(text, i, end) };
+                (end, word)
             }
             _ => (i + 1, None),
         };
@@ -45,7 +46,11 @@ fn renamed(text: &str, start: usize, end: usize) -> Option<String> {
     if before.ends_with("::") || after.starts_with('(') || argument {
         return None;
     }
-    let new = if after.starts_with("::") { structure(name) } else { variable(name) };
+    let new = match after.strip_prefix("::") {
+        Some(path) if path.trim_start().starts_with("make") => structure(name),
+        Some(_) => return None,
+        None => variable(name),
+    };
     (!new[0].is_empty()).then(|| new.concat())
 }
 
@@ -135,6 +140,10 @@ fn literals_with_a_type_are_written_by_their_bits() {
     is("mul(x1f32, 1.5e-3f32)", "mul(x1f32, f32_bits(0x3ac49ba6u))");
     is("1e3f64", "f64_bits(0x408f400000000000ull)");
     is("2f64", "f64_bits(0x4000000000000000ull)");
+    // What is called as a number is none.
+    for text in ["add(inf_f32, y)", "nan_f64", "infinity_f32", "_1u8", "x._0i64", "r#inf_f32"] {
+        is(text, &text.replace("r#", "oplus_"));
+    }
     // What is CUDA already.
     for text in ["at.i + 1", "f32_bits(0x3f800000u)", "f64_bits(0x4000000000000000ull)", "x.f == to_u8(y)", "0x1f32"] {
         is(text, text);
@@ -145,9 +154,22 @@ fn literals_with_a_type_are_written_by_their_bits() {
 fn what_is_taken_has_another_name() {
     let is = |rust: &str, cuda: &str| assert_eq!(translated(rust), cuda, "{rust}");
     is("select(old<new,new.long,old . int)", "select(old<oplus_new,oplus_new.oplus_long,old . oplus_int)");
-    is("long::make(!x.r#type, r#in).f32", "oplus_long::make(::oplus::bit_not(x.oplus_type), oplus_in).oplus_f32");
-    is("A::make(A.A, u8)", "oplus_A::make(A.A, oplus_u8)");
-    for text in ["one<C>()", "zero<u64>()", "bool(x)", "Hop::make(x.news, anew, t::int)", "x.i<y.k"] {
+    is("long::make(!x.r#type, r#in).f32", "Oplus_long::make(::oplus::bit_not(x.oplus_type), oplus_in).oplus_f32");
+    is("A::make(A.A, u8)", "Oplus_A::make(A.A, oplus_u8)");
+    is(
+        "user::make(CUDART_VERSION, x.NULL, _x.__CUDACC__)",
+        "Oplus_user::make(oplus_CUDART_VERSION, x.oplus_NULL, _x.oplus___CUDACC__)",
+    );
+    is("oplus_x(x.oplus_x, cudaStreamLegacy)", "oplus_x(x.oplus_oplus_x, oplus_cudaStreamLegacy)");
+    for text in [
+        "cuda_cores<NVALS",
+        "::oplus::max(x, user::y)",
+        "one<C>()",
+        "zero<u64>()",
+        "bool(x)",
+        "Hop::make(x.news, anew, t::int)",
+        "x.i<y.k",
+    ] {
         is(text, text);
     }
 }

@@ -9,9 +9,11 @@ const TAKEN: &[&str] = &[
     "namespace", "new", "noexcept", "not", "not_eq", "nullptr", "operator", "or", "or_eq", "private", "protected", "public", "register",
     "reinterpret_cast", "requires", "short", "signed", "sizeof", "static_assert", "static_cast", "switch", "template", "this", "thread_local",
     "throw", "typedef", "typeid", "typename", "typeof", "union", "unix", "unsigned", "using", "void", "volatile", "wchar_t", "xor", "xor_eq",
+    "NULL", "NOMINMAX", "STD", "THROWBADALLOC", "alloca", "assert", "va_arg", "va_copy", "va_end", "va_start", "warpSize",
     "u8", "u16", "u32", "u64", "i8", "i16", "i32", "i64", "f32", "f64", "c32", "c64", "f16", "bf16", "f32_bits", "f64_bits", "make",
 ];
-/// Names that the functions of a kernel have for their types: no struct is called so there.
+/// Names that the functions of a kernel have for their types: no struct is called so there, nor by a name that begins with a small letter,
+/// as namespaces and functions do.
 const TYPES: &[&str] = &["A", "B", "C", "D", "E"];
 
 const fn is(a: &[u8], b: &[u8]) -> bool {
@@ -31,21 +33,42 @@ const fn among(name: &str, names: &[&str]) -> bool {
 const fn raw(name: &str) -> bool {
     matches!(name.as_bytes(), [b'r', b'#', ..])
 }
-const fn prefix(taken: bool) -> &'static str {
-    if taken { "oplus_" } else { "" }
+/// Whether it is one that C++ keeps, begins as CUDA's macros do, or as names that are made here.
+const fn reserved(name: &str) -> bool {
+    matches!(
+        name.as_bytes(),
+        [b'_', b'_' | b'A'..=b'Z', ..]
+            | [b'N', b'V', b'_', ..]
+            | [b'C', b'U', b'_', ..]
+            | [b'C', b'U', b'D', b'A', b'_' | b'R', ..]
+            | [b'c', b'u', b'd', b'a', b'A'..=b'Z', ..]
+            | [b'o', b'p', b'l', b'u', b's', b'_', ..]
+    )
+}
+
+const fn is_taken(name: &str) -> bool {
+    raw(name) || reserved(name) || among(name, TAKEN)
+}
+const fn bare(name: &str) -> &str {
+    if raw(name) { name.split_at(2).1 } else { name }
 }
 
 /// What a parameter or field is called in CUDA, in two parts.
 #[must_use]
 pub const fn variable(name: &str) -> [&str; 2] {
-    let bare = if raw(name) { name.split_at(2).1 } else { name };
-    [prefix(raw(name) || among(name, TAKEN)), bare]
+    [if is_taken(name) { "oplus_" } else { "" }, bare(name)]
 }
-/// What a struct is called.
+/// What a struct is called, which no field that is taken is.
 #[must_use]
 pub const fn structure(name: &str) -> [&str; 2] {
-    let [before, bare] = variable(name);
-    [if among(name, TYPES) { prefix(true) } else { before }, bare]
+    let large = matches!(name.as_bytes(), [b'A'..=b'Z', ..]);
+    [if !large || is_taken(name) || among(name, TYPES) { "Oplus_" } else { "" }, bare(name)]
+}
+/// Whether a field of a struct would be called as the struct is.
+#[must_use]
+pub const fn clash(of: &str, field: &str) -> bool {
+    let [[before, of], [sign, field]] = [structure(of), variable(field)];
+    is(before.as_bytes(), sign.as_bytes()) && is(of.as_bytes(), field.as_bytes())
 }
 /// Whether what is written as a struct's name is called this in CUDA.
 #[must_use]

@@ -19,7 +19,7 @@ macro_rules! portable {
     (:: < $($r:tt)*) => { ::core::compile_error!("`::<…>` is not CUDA C++"); };
     ($m:ident ! ($($i:tt)*) $($r:tt)*) => { ::core::compile_error!("no macro calls"); };
     (+ $($r:tt)*) => { ::core::compile_error!("`+` overflows differently (Rust panics or wraps, C++ is undefined): use add or add_sat"); };
-    (- $($r:tt)*) => { ::core::compile_error!("`-` overflows differently: use sub"); };
+    (- $($r:tt)*) => { ::core::compile_error!("`-` overflows differently: use sub, or neg of a number"); };
     (* $($r:tt)*) => { ::core::compile_error!("`*` overflows differently: use mul"); };
     (/ $($r:tt)*) => { ::core::compile_error!("`/` traps in Rust on integers: use div"); };
     (% $($r:tt)*) => { ::core::compile_error!("`%` traps in Rust on integers: use fmod or remainder on floats"); };
@@ -31,7 +31,12 @@ macro_rules! portable {
     (? $($r:tt)*) => { ::core::compile_error!("`?` is not CUDA C++"); };
     ({ $($i:tt)* } $($r:tt)*) => { ::core::compile_error!("no blocks or struct literals: use Type::make(…)"); };
     ([ $($i:tt)* ] $($r:tt)*) => { ::core::compile_error!("no indexing or arrays"); };
-    ( ( $($i:tt)* ) $($r:tt)*) => { $crate::portable!{ $($i)* } $crate::portable!{ $($r)* } };
+    ( ( $($f:tt)* ) ( $($i:tt)* ) $($r:tt)*) => { ::core::compile_error!("a function is called by its name alone"); };
+    ( ( $($i:tt)* ) $($r:tt)*) => {
+        const _: () = $crate::algebra::one_value(::core::stringify!($($i)*));
+        $crate::portable!{ $($i)* }
+        $crate::portable!{ $($r)* }
+    };
     // A struct is known by its own name alone.
     ($t:ident :: make ( $($i:tt)* ) $($r:tt)*) => {
         const _: () = $crate::algebra::own_name(::core::stringify!($t), <$t as $crate::algebra::Scalar>::TEXT.name);
@@ -57,35 +62,19 @@ macro_rules! portable {
     };
     // With its type it is written for CUDA by its bits.
     ($l:literal $($r:tt)*) => { const _: () = $crate::algebra::typed_literal(::core::stringify!($l)); $crate::portable!{ $($r)* } };
-    ($t:tt $($r:tt)*) => { $crate::portable!{ $($r)* } };
-}
-
-/// Stops the compiler at a literal without its type: 1.0 is a double in CUDA, and no function there takes a double and an f32.
-#[doc(hidden)]
-pub const fn typed_literal(text: &str) {
-    const TYPES: [&[u8]; 10] = [b"u8", b"u16", b"u32", b"u64", b"i8", b"i16", b"i32", b"i64", b"f32", b"f64"];
-    let text = text.as_bytes();
-    // In hexadecimal f32 is digits.
-    let hexadecimal = text.len() > 1 && text[1] == b'x';
-    let (mut typed, mut i) = (false, 0);
-    while i < TYPES.len() {
-        typed |= ends(text, TYPES[i]) && !(hexadecimal && TYPES[i][0] == b'f');
-        i += 1;
-    }
-    assert!(typed && text[0].is_ascii_digit(), "a literal says its type, as 1u8 and 0.5f32 do: it differs in CUDA");
-}
-/// Stops the compiler at an alias of a scalar: CUDA knows its name alone.
-#[doc(hidden)]
-pub const fn own_name(written: &str, name: &str) {
-    let same = oplus_codegen::names::is_called(written, name);
-    assert!(same, "a scalar is called by its own name, not by an alias: CUDA does not know that");
-}
-const fn ends(text: &[u8], with: &[u8]) -> bool {
-    let mut i = 0;
-    while i < with.len() && text.len() > with.len() && text[text.len() - with.len() + i] == with[i] {
-        i += 1;
-    }
-    i == with.len()
+    (, $($r:tt)*) => { $crate::portable!{ $($r)* } };
+    (&& $($r:tt)*) => { $crate::portable!{ $($r)* } };
+    (|| $($r:tt)*) => { $crate::portable!{ $($r)* } };
+    (! $($r:tt)*) => { $crate::portable!{ $($r)* } };
+    (== $($r:tt)*) => { $crate::portable!{ $($r)* } };
+    (!= $($r:tt)*) => { $crate::portable!{ $($r)* } };
+    (< $($r:tt)*) => { $crate::portable!{ $($r)* } };
+    (<= $($r:tt)*) => { $crate::portable!{ $($r)* } };
+    (> $($r:tt)*) => { $crate::portable!{ $($r)* } };
+    (>= $($r:tt)*) => { $crate::portable!{ $($r)* } };
+    // An expression that another macro took as one is in parentheses for Rust alone, and nobody can look into it.
+    ($t:tt $($r:tt)*) => { ::core::compile_error!(::core::concat!(
+        "`", ::core::stringify!($t), "` is no part of an operator's text; an expression of another macro: pass it as `$($e:tt)+`")); };
 }
 
 // Parameters are bound behind the import of functions: those called like one are what they are in CUDA.
@@ -101,6 +90,26 @@ macro_rules! is_read {
     };
 }
 
+/// What is asserted of an operator, used or not: its parameters' names, and its text where its types are given.
+#[macro_export]
+#[doc(hidden)]
+macro_rules! asserted {
+    ([] $text:expr, $($p:tt)*) => {
+        const _: () = { $($crate::algebra::ascii_name(::core::stringify!($p));)* };
+        const _: $crate::algebra::OperatorText = $text;
+    };
+    ([$($g:tt)+] $text:expr, $($p:tt)*) => {
+        const _: () = { $($crate::algebra::ascii_name(::core::stringify!($p));)* };
+    };
+}
+/// An operator's text, of what it takes and gives.
+#[macro_export]
+#[doc(hidden)]
+macro_rules! operator_text { ([$($p:tt)*] [$($t:ty),*] $($e:tt)+) => {{
+    $crate::algebra::defined_structs(::core::stringify!($($e)+), &[$(<$t as $crate::algebra::Scalar>::TEXT.name),*]);
+    $crate::algebra::OperatorText { parameters: &[$(::core::stringify!($p)),*], expression: ::core::stringify!($($e)+) }
+}} }
+
 /// A binary operator, in Rust and CUDA from one text.
 ///
 /// A parameter written `_` is not read: kernels then never load those values. The body is one expression over the
@@ -108,10 +117,14 @@ macro_rules! is_read {
 /// `||`, `!`, field access and numbers that say their type: `1u8`, `0.5f32`. The operators `+ - * / % << >> ^ & |` are refused,
 /// with the function to take instead: C++ turns small integers into `int` and leaves what traps or wraps in Rust undefined. So are
 /// functions, constants and paths of the program's own, which a GPU does not know: a constant is written as a number with its type, or
-/// is a value of the operation (a bound scalar, a thunk). `Type::make(…)` of a [`scalar!`](crate::scalar) is known by the type's own name.
+/// is a value of the operation (a bound scalar, a thunk). `Type::make(…)` of a [`scalar!`](crate::scalar) is known by the type's own name,
+/// where the operator takes or gives this type. So are tuples, and what another macro took as `$e:expr`: take it as `$($e:tt)+`.
 ///
-/// Parameters and fields may have any name that Rust allows, words of C++ among them. The macros name the standard library in full;
-/// in a module of `#![no_implicit_prelude]` only [`scalar!`](crate::scalar) and [`semiring!`](crate::semiring) compile.
+/// Of a struct CUDA knows `==` and `!=`, of all its fields. What a program implements for it beyond that (`PartialOrd`, `Not`) is not seen
+/// by the macros: `x < y` of structs compiles, runs on the CPU and is [`Error::Compile`](crate::Error::Compile) on the device. Compare fields.
+///
+/// Parameters and fields may have any name of ASCII letters, digits and `_`, words of C++ among them. The macros name the standard
+/// library in full; in a module of `#![no_implicit_prelude]` only [`scalar!`](crate::scalar) and [`semiring!`](crate::semiring) compile.
 /// ```
 /// oplus::operator! { /// The larger of x and 2y.
 ///     pub Steep[T: oplus::algebra::Number](T, T) -> T = |x, y| max(x, add(y, y)) }
@@ -128,13 +141,11 @@ macro_rules! operator {
         $(#[$m])*
         #[::core::prelude::v1::derive(::core::clone::Clone, ::core::marker::Copy, ::core::fmt::Debug, ::core::default::Default)]
         $v struct $name;
-        const _: () = { $crate::portable!{ $($e)+ } };
+        const _: () = { $crate::portable!{ $($e)+ } $crate::asserted!{ [$($g)*] <$name as $crate::algebra::BinaryOp<$a, $b>>::TEXT, $x $y } };
         #[diagnostic::do_not_recommend]
         impl<$($g: $bound),*> $crate::algebra::BinaryOp<$a, $b> for $name {
             type Out = $out;
-            const TEXT: $crate::algebra::OperatorText =
-                $crate::algebra::OperatorText {
-                    parameters: &[::core::stringify!($x), ::core::stringify!($y)], expression: ::core::stringify!($($e)+) };
+            const TEXT: $crate::algebra::OperatorText = $crate::operator_text!([$x $y] [$a, $b, $out] $($e)+);
             #[inline(always)]
             fn apply(oplus_x: $a, oplus_y: $b) -> $out {
                 #[allow(unused_imports)] use $crate::algebra::portable::*; let ($x, $y) = (oplus_x, oplus_y); $($e)+ }
@@ -142,8 +153,7 @@ macro_rules! operator {
         #[diagnostic::do_not_recommend]
         impl<$($g: $bound),*> $crate::algebra::Multiply<$a, $b> for $name {
             type Out = $out;
-            const TEXT: $crate::algebra::OperatorText = $crate::algebra::OperatorText {
-                parameters: &[::core::stringify!($x), ::core::stringify!($y), "_"], expression: ::core::stringify!($($e)+) };
+            const TEXT: $crate::algebra::OperatorText = $crate::operator_text!([$x $y _] [$a, $b, $out] $($e)+);
             const READS: $crate::algebra::Reads =
                 $crate::algebra::Reads { a: $crate::is_read!($x), b: $crate::is_read!($y), position: false, flipped: false };
             #[inline(always)]
@@ -160,12 +170,11 @@ macro_rules! unary_operator {
         $(#[$m])*
         #[::core::prelude::v1::derive(::core::clone::Clone, ::core::marker::Copy, ::core::fmt::Debug, ::core::default::Default)]
         $v struct $name;
-        const _: () = { $crate::portable!{ $($e)+ } };
+        const _: () = { $crate::portable!{ $($e)+ } $crate::asserted!{ [$($g)*] <$name as $crate::algebra::UnaryOp<$a>>::TEXT, $x } };
         #[diagnostic::do_not_recommend]
         impl<$($g: $bound),*> $crate::algebra::UnaryOp<$a> for $name {
             type Out = $out;
-            const TEXT: $crate::algebra::OperatorText =
-                $crate::algebra::OperatorText { parameters: &[::core::stringify!($x)], expression: ::core::stringify!($($e)+) };
+            const TEXT: $crate::algebra::OperatorText = $crate::operator_text!([$x] [$a, $out] $($e)+);
             #[inline(always)]
             fn apply(oplus_x: $a) -> $out { #[allow(unused_imports)] use $crate::algebra::portable::*; let $x = oplus_x; $($e)+ }
         }
@@ -180,13 +189,11 @@ macro_rules! index_operator {
         $(#[$m])*
         #[::core::prelude::v1::derive(::core::clone::Clone, ::core::marker::Copy, ::core::fmt::Debug, ::core::default::Default)]
         $v struct $name;
-        const _: () = { $crate::portable!{ $($e)+ } };
+        const _: () = { $crate::portable!{ $($e)+ } $crate::asserted!{ [$($g)*] <$name as $crate::algebra::IndexUnaryOp<$a, $y>>::TEXT, $x $i $j $t } };
         #[diagnostic::do_not_recommend]
         impl<$($g: $bound),*> $crate::algebra::IndexUnaryOp<$a, $y> for $name {
             type Out = $out;
-            const TEXT: $crate::algebra::OperatorText = $crate::algebra::OperatorText {
-                parameters: &[::core::stringify!($x), ::core::stringify!($i), ::core::stringify!($j), ::core::stringify!($t)],
-                expression: ::core::stringify!($($e)+) };
+            const TEXT: $crate::algebra::OperatorText = $crate::operator_text!([$x $i $j $t] [$a, $y, $out] $($e)+);
             #[inline(always)]
             fn apply(oplus_x: $a, oplus_i: ::core::primitive::i64, oplus_j: ::core::primitive::i64, oplus_y: $y) -> $out {
                 #[allow(unused_imports)] use $crate::algebra::portable::*;
@@ -235,10 +242,11 @@ macro_rules! semiring {
         const _: () = {
             $crate::portable!{ $($add)+ }
             $crate::portable!{ $($mul)+ }
+            $crate::asserted!{ [$($g)*] <$name as $crate::algebra::BinaryOp<$out, $out>>::TEXT, $x $y }
+            $crate::asserted!{ [$($g)*] <__OplusMultiply as $crate::algebra::Multiply<$a, $b>>::TEXT, $p $q $at }
             impl<$($g: $bound),*> $crate::algebra::BinaryOp<$out, $out> for $name {
                 type Out = $out;
-                const TEXT: $crate::algebra::OperatorText = $crate::algebra::OperatorText {
-                    parameters: &[::core::stringify!($x), ::core::stringify!($y)], expression: ::core::stringify!($($add)+) };
+                const TEXT: $crate::algebra::OperatorText = $crate::operator_text!([$x $y] [$out] $($add)+);
                 #[inline(always)]
                 fn apply(oplus_x: $out, oplus_y: $out) -> $out {
                     #[allow(unused_imports)] use $crate::algebra::portable::*; let ($x, $y) = (oplus_x, oplus_y); $($add)+ }
@@ -247,8 +255,7 @@ macro_rules! semiring {
             #[::core::prelude::v1::derive(::core::clone::Clone, ::core::marker::Copy, ::core::fmt::Debug)] pub struct __OplusMultiply;
             impl<$($g: $bound),*> $crate::algebra::Multiply<$a, $b> for __OplusMultiply {
                 type Out = $out;
-                const TEXT: $crate::algebra::OperatorText = $crate::algebra::OperatorText {
-                    parameters: &[::core::stringify!($p), ::core::stringify!($q), ::core::stringify!($at)], expression: ::core::stringify!($($mul)+) };
+                const TEXT: $crate::algebra::OperatorText = $crate::operator_text!([$p $q $at] [$a, $b, $out] $($mul)+);
                 const READS: $crate::algebra::Reads = $crate::algebra::Reads {
                     a: $crate::is_read!($p), b: $crate::is_read!($q), position: $crate::is_read!($at), flipped: false };
                 #[inline(always)]
@@ -269,8 +276,11 @@ macro_rules! semiring {
     };
 }
 
-/// A struct scalar: `repr(C)`, no padding, the same definition in CUDA, `Type::make(…)` in both. Fields are the library's own scalars,
-/// or aliases of them: a struct among them is refused.
+/// A struct scalar: `repr(C)`, no padding, aligned as its fields are, the same definition in CUDA, `Type::make(…)`, `==` and `!=` in both.
+/// Fields are the library's own scalars, or aliases of them: a struct among them is refused. Names are of ASCII letters, digits and `_`; no
+/// field has the struct's own.
+///
+/// Attributes are the Rust struct's alone: with `#[derive(PartialOrd)]` a program may sort, but [operators](crate::operator!) compare fields.
 #[macro_export]
 macro_rules! scalar {
     ($(#[$m:meta])* $v:vis struct $name:ident { $($(#[$fm:meta])* $fv:vis $f:ident : $t:ident),+ $(,)? }) => {
@@ -280,6 +290,11 @@ macro_rules! scalar {
         #[allow(missing_docs)]
         impl $name { #[inline(always)] $v const fn make($($f: $t),+) -> Self { Self { $($f),+ } } }
         const _: () = ::core::assert!(::core::mem::size_of::<$name>() == 0 $(+ ::core::mem::size_of::<$t>())+, "padding bytes: reorder the fields or add one");
+        const _: () = ::core::assert!(::core::mem::align_of::<$name>() == ::core::mem::align_of::<($($t,)+)>(),
+            "another alignment than in CUDA, which has that of the fields: no repr(packed) or repr(align)");
+        const _: () = { $crate::algebra::ascii_name(::core::stringify!($name)); $($crate::algebra::ascii_name(::core::stringify!($f));)+ };
+        const _: () = ::core::assert!(true $(&& !$crate::algebra::names::clash(::core::stringify!($name), ::core::stringify!($f)))+,
+            "a field has another name than its struct: in CUDA it would hide the struct");
         const _: () = ::core::assert!(true $(&& <$t as $crate::algebra::Scalar>::TEXT.definition.is_empty())+,
             "a field is one of the library's own scalars: in CUDA a struct knows no other struct");
         // SAFETY: repr(C), no padding (asserted above), fields are Scalars in the same order as in the CUDA text.

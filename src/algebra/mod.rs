@@ -1,6 +1,7 @@
 //! Scalars, operators, monoids, semirings: zero-sized types, resolved at compile time.
 pub mod bits;
 pub mod cast;
+mod checked;
 pub mod complex;
 mod define;
 pub mod elementary;
@@ -16,9 +17,9 @@ pub(crate) mod texts;
 pub use ::half::{bf16, f16};
 pub use bits::Bits;
 pub use cast::Cast;
-pub use complex::{ComplexNumber, Part, c32, c64};
 #[doc(hidden)]
-pub use define::{own_name, typed_literal};
+pub use checked::{ascii_name, defined_structs, one_value, own_name, typed_literal};
+pub use complex::{ComplexNumber, Part, c32, c64};
 pub use elementary::{Elementary, Floating, Power};
 pub use operator::*;
 pub use oplus_codegen::SemiringText;

@@ -39,12 +39,14 @@ pub unsafe trait Scalar: Copy + PartialEq + Debug + Send + Sync + 'static {
 
 /// The bytes of scalars, for the way to a device.
 #[cfg_attr(not(feature = "cuda"), allow(dead_code))]
+#[inline(always)]
 pub(crate) fn as_bytes<T: Scalar>(values: &[T]) -> &[u8] {
     // SAFETY: no padding by the trait's contract, so every byte is initialised; u8 has no alignment.
     unsafe { std::slice::from_raw_parts(values.as_ptr().cast(), size_of_val(values)) }
 }
 
 /// Whether two values are the same, to the bit.
+#[inline(always)]
 pub(crate) fn same<A: Scalar, B: Scalar>(x: A, y: B) -> bool {
     as_bytes(&[x]) == as_bytes(&[y])
 }

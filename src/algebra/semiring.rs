@@ -17,7 +17,7 @@ use std::marker::PhantomData;
 pub trait Monoid<T: Scalar>: BinaryOp<T, T, Out = T> {
     /// e with e ⊕ x = x.
     fn identity() -> T;
-    /// When a running sum can stop early.
+    /// When a running sum can stop early: a value is met to the bit, −0.0 is not 0.0.
     fn terminal() -> Terminal<T> {
         Terminal::Never
     }

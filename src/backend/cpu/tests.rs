@@ -456,3 +456,57 @@ fn reductions_end_where_the_sum_is_final() {
         Vector::build(n, &(0..n).map(|i| (i, if i == n / 2 { i64::MIN } else { 1 })).collect::<Vec<_>>()).unwrap();
     assert_eq!(pool.install(|| reduce(&x, Min)).unwrap(), i64::MIN);
 }
+
+crate::semiring! {
+    /// The smallest of products that are not negative: −0 ends it, 0 does not.
+    struct LeastOfZeros[](f64, f64) -> f64;
+    identity = f64::INFINITY;
+    terminal = -0.0;
+    add = |x, y| (min(x, y));
+    multiply = |x, _, _| (x);
+}
+crate::semiring! {
+    /// A sum that nothing brings back from NaN.
+    struct SumToNan[](f64, f64) -> f64;
+    identity = 0.0;
+    terminal = f64::NAN;
+    add = |x, y| (add(x, y));
+    multiply = |x, _, _| (x);
+}
+
+#[test]
+fn sums_are_final_by_their_bits() {
+    use super::mxm::job::is_final;
+    fn bits<S: Semiring<f64, f64, Out = f64, Add = S> + Monoid<f64> + Default>(
+        device: &Device,
+        value: &dyn Fn(u64, u64) -> f64,
+    ) -> Vec<u64> {
+        let n = 200;
+        let entries: Vec<_> = (0..n).flat_map(|i| (0..n).map(move |k| (i, k, value(i, k)))).collect();
+        let a: Matrix<f64, S> = Matrix::build(n, n, &entries).unwrap().to(device).unwrap();
+        let few = Matrix::build(n, 3, &(0..n).flat_map(|k| [(k, 0, 1.0), (k, 2, 1.0)]).collect::<Vec<_>>());
+        let few: Matrix<f64, S> = few.unwrap().to(device).unwrap();
+        let full: Matrix<f64, S> = Matrix::from_full(n, 2, vec![1.0; 400]).unwrap().to(device).unwrap();
+        let x: Vector<f64, S> = Vector::full(n, 1.0).unwrap().to(device).unwrap();
+        let mask: Matrix<f64> = few.clone().over();
+        let products = [
+            mxm(&a, &few).eval().unwrap(),
+            mxm(&a, &full).eval().unwrap(),
+            mxm(&a, &few).mask(&mask.structure()).strategy(Strategy::Dot).eval().unwrap(),
+        ];
+        let vectors = [mxv(&a, &x).eval().unwrap(), reduce_rows(&a, S::default()).eval().unwrap()];
+        let values = products.iter().flat_map(|c| c.entries().unwrap().into_iter().map(|e| e.2));
+        let values = values.chain(vectors.iter().flat_map(|y| y.entries().unwrap().into_iter().map(|e| e.1)));
+        values.chain([reduce(&a, S::default()).unwrap()]).map(f64::to_bits).collect()
+    }
+    let zeros = |i, k| match k {
+        0 => 0.0,
+        _ if k == 2 + i % 198 => -0.0,
+        _ => 1.0,
+    };
+    let found = bits::<LeastOfZeros>(&Device::Cpu, &zeros);
+    assert!(found == bits::<LeastOfZeros>(&Device::Reference, &zeros));
+    assert!(found.iter().all(|&bits| bits == (-0f64).to_bits()));
+    assert!(is_final::<f64, SumToNan>(f64::NAN) && !is_final::<f64, SumToNan>(0.0));
+    assert!(is_final::<bool, Lor>(true) && !is_final::<bool, Lor>(false));
+}

@@ -1,5 +1,6 @@
 //! The operands of a product as the inner loops read them, and where its products stand.
 use super::analysis::OnMask;
+use crate::algebra::scalar::same;
 use crate::algebra::*;
 use crate::backend::Positions;
 use crate::backend::cpu::blocks::Block;
@@ -126,13 +127,13 @@ fn placed(at: &Positions, i: usize, k: usize, j: usize) -> At {
     At { i: id(&at.i, i), k: id(&at.k, k), j: id(&at.j, j) }
 }
 
-/// Whether a sum that has this value stays as it is.
+/// Whether a sum that has this value, to the bit, stays as it is: −0.0 may be final where 0.0 is not, and so may NaN.
 #[inline(always)]
 pub(crate) fn is_final<T: Scalar, M: Monoid<T>>(sum: T) -> bool {
     match M::terminal() {
         Terminal::Never => false,
         Terminal::Always => true,
-        Terminal::Value(v) => sum == v,
+        Terminal::Value(v) => same(sum, v),
     }
 }
 
