@@ -2,7 +2,7 @@
 use super::cpu::Rows;
 use super::{Positions, in_front};
 use crate::algebra::{Comparable, Gt, IndexUnaryOp, Scalar};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use std::cmp::Ordering;
 use std::marker::PhantomData;
 use std::sync::Arc;
@@ -33,6 +33,17 @@ pub(crate) trait End<C, T>: Send + Sync {
     /// Whether a row needs to be seen as a whole.
     fn whole_rows(&self) -> bool {
         false
+    }
+}
+
+/// In place of more steps than there may be, which nobody is to run.
+pub(crate) struct TooMany;
+impl<C, T> End<C, T> for TooMany {
+    fn rows(&self, operation: &'static str, _: usize, _: &Positions, _: &Rows<C>, _: &mut Rows<T>) -> Result<()> {
+        Err(Error::InvalidValue { operation, reason: "an expression of too many steps".into() })
+    }
+    fn most(&self) -> Most {
+        Most::Some
     }
 }
 

@@ -1,5 +1,6 @@
 //! Element-wise operations one after the other, evaluated together.
 use super::ewise::{Ways, adding, filling, multiplying};
+use super::follow::begun;
 use super::fused::{Step, Steps, kept, largest, mapped, replaced_early, steps};
 use super::places::too_long;
 use super::{
@@ -18,7 +19,7 @@ use crate::backend::untyped::{Reading, UntypedBody, UntypedStore};
 use crate::backend::{Backend, Body, MaskBody, Positions};
 use crate::container::{Container, Owned};
 use crate::device::Device;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::mask::Mask;
 use crate::storage::axis::Axis;
 use crate::storage::store::{Store, same_device};
@@ -30,7 +31,8 @@ use std::sync::Arc;
 /// The result is that of the operations one by one, to the bit. On the CPU all are done to some rows before the next rows,
 /// so that nothing between them is ever stored. A mask given before a step restricts what is there, one given after the last
 /// what is written; `replace`, which is about the writing, is refused before a step. What begins a chain and is not element by element on two
-/// operands (a product with a vector, sums of rows, `apply`, `select`) is made first, as by `eval`, and the rest follows.
+/// operands (a product with a vector, sums of rows, `apply`, `select`) is made first, as by `eval`, and the rest follows. Of more than 64 steps
+/// some are made first too; more than 400 in one expression, masks between them counted, are `InvalidValue`.
 /// ```
 /// use oplus::prelude::*;
 /// # fn main() -> oplus::Result<()> {
@@ -44,13 +46,64 @@ use std::sync::Arc;
 pub struct Chain<C: Container> {
     root: Root<C::Scalar>,
 }
-struct Root<T>(Arc<dyn Node<T>>);
 
-impl<C: Container> Clone for Chain<C> {
-    fn clone(&self) -> Self {
-        Self { root: Root(self.root.0.clone()) }
+/// Steps of one expression: each takes room on the stack of whoever asks all of them.
+pub(super) const MOST_STEPS: usize = 400;
+/// Steps that rows go through one after the other, on threads that have less room; what they make is stored in between.
+const ROW_STEPS: usize = 64;
+
+/// What an expression has come to, and by how many steps.
+pub(super) struct Root<T>(pub(super) Arc<dyn Node<T>>, pub(super) usize);
+
+impl<T: Scalar> Root<T> {
+    fn new(node: Arc<dyn Node<T>>, steps: usize) -> Self {
+        match steps {
+            // What is refused is forgotten: it would take as much room to drop.
+            _ if steps > MOST_STEPS => Root(Arc::new(TooMany(node.name())), 0),
+            _ if steps.is_multiple_of(ROW_STEPS) => Root(begun(Root(node, steps), None, false).0, steps),
+            _ => Root(node, steps),
+        }
     }
 }
+impl<T> Clone for Root<T> {
+    fn clone(&self) -> Self {
+        Root(self.0.clone(), self.1)
+    }
+}
+impl<C: Container> Clone for Chain<C> {
+    fn clone(&self) -> Self {
+        Self { root: self.root.clone() }
+    }
+}
+
+/// In place of more steps than there may be.
+struct TooMany(&'static str);
+pub(super) fn too_many(operation: &'static str, most: usize) -> Error {
+    let reason = format!("an expression of more than {most} steps: evaluate some of them before the rest");
+    Error::InvalidValue { operation, reason }
+}
+impl<T: Scalar> Node<T> for TooMany {
+    fn name(&self) -> &'static str {
+        self.0
+    }
+    fn check(&self) -> Result<((u64, u64), Device)> {
+        Err(too_many(self.0, MOST_STEPS))
+    }
+    fn axes(&self) -> Result<(Axis, Axis)> {
+        Err(too_many(self.0, MOST_STEPS))
+    }
+    fn ready(&self, _: &Axis, _: &Axis) -> Result<Source<T>> {
+        Err(too_many(self.0, MOST_STEPS))
+    }
+    fn made(&self) -> Result<Store<T>> {
+        Err(too_many(self.0, MOST_STEPS))
+    }
+    #[cfg(feature = "cuda")]
+    fn partial(&self) -> Result<Partial> {
+        Err(too_many(self.0, MOST_STEPS))
+    }
+}
+
 impl<C: Container> std::fmt::Debug for Chain<C> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("ewise").finish_non_exhaustive()
@@ -178,7 +231,8 @@ impl<A: Scalar, B: Scalar, T: Scalar> Node<T> for Two<A, B, T> {
         Ok(Source::Made(Box::new(Merging { a, b, merge: self.merge.clone() })))
     }
     fn made(&self) -> Result<Store<T>> {
-        let ((a, b), (rows, cols)) = ((self.a.made()?, self.b.made()?), self.axes()?);
+        let (a, b) = (self.a.made()?, self.b.made()?);
+        let (rows, cols) = (a.rows.union(&b.rows, self.name)?, a.cols.union(&b.cols, self.name)?);
         (self.run)(&a.on_axes(&rows, &cols, self.name)?, &b.on_axes(&rows, &cols, self.name)?)
     }
 }
@@ -234,11 +288,11 @@ struct Admitted<T> {
     replaced: bool,
 }
 impl<T: Scalar> Admitted<T> {
+    /// Of the mask that was checked.
     fn parts(&self) -> Result<MaskParts> {
-        let (shape, device) = self.from.check()?;
-        let parts = mask_parts(self.from.name(), self.mask.as_ref(), shape, device)?;
-        // There is a mask, or the check has refused `replace`.
-        parts.ok_or_else(|| crate::backend::misplaced(device))
+        // There is one, or the check has refused `replace`.
+        let mask = self.mask.as_ref().ok_or_else(|| crate::backend::misplaced(Device::Cpu))?;
+        Ok(MaskParts { pattern: mask.pattern.clone()?, complement: mask.complement })
     }
 }
 impl<T: Scalar> Node<T> for Admitted<T> {
@@ -254,8 +308,9 @@ impl<T: Scalar> Node<T> for Admitted<T> {
         if self.replaced {
             return Err(replaced_early(self.name()));
         }
-        self.parts()?;
-        self.from.check()
+        let (shape, device) = self.from.check()?;
+        mask_parts(self.name(), self.mask.as_ref(), shape, device)?;
+        Ok((shape, device))
     }
     fn axes(&self) -> Result<(Axis, Axis)> {
         let ((rows, cols), mask) = (self.from.axes()?, self.parts()?.pattern);
@@ -322,36 +377,40 @@ impl<T: Scalar> Core<T> for Root<T> {
 }
 
 impl<A: Scalar, B: Scalar, C: Container> Operation<OfTwo<A, B, C>> {
-    fn node(self) -> Arc<dyn Node<C::Scalar>> {
+    fn node(self) -> Root<C::Scalar> {
         let super::of_two::Two { name, a, b, run, merge, join } = self.kernel.core;
         let two = Two { name, a: Arc::new(Leaf(a.0, a.1)), b: Arc::new(Leaf(b.0, b.1)), run, merge, join };
-        masked(Arc::new(two), self.mask, self.replace)
+        masked(Root(Arc::new(two), 1), self.mask, self.replace)
     }
 }
 impl<C: Container> Operation<Chain<C>> {
-    fn node(self) -> Arc<dyn Node<C::Scalar>> {
-        masked(self.kernel.root.0, self.mask, self.replace)
+    fn node(self) -> Root<C::Scalar> {
+        masked(self.kernel.root, self.mask, self.replace)
     }
 }
-fn masked<T: Scalar>(from: Arc<dyn Node<T>>, mask: Option<Mask>, replaced: bool) -> Arc<dyn Node<T>> {
-    if mask.is_some() || replaced { Arc::new(Admitted { from, mask, replaced }) } else { from }
+fn masked<T: Scalar>(from: Root<T>, mask: Option<Mask>, replaced: bool) -> Root<T> {
+    let Root(node, steps) = from;
+    if mask.is_some() || replaced {
+        return Root::new(Arc::new(Admitted { from: node, mask, replaced }), steps + 1);
+    }
+    Root(node, steps)
 }
 
 pub(super) type Chained<C, T> = Operation<Chain<<C as Container>::Of<T, <C as Container>::Label>>>;
 
-pub(super) fn after<C: Scalar, K: Container>(from: Arc<dyn Node<C>>, step: Step<C, K::Scalar>) -> Operation<Chain<K>> {
-    let Step { end, steps, each } = step;
-    Operation::new(Chain { root: Root(Arc::new(Then { from, end, steps, each })) })
+pub(super) fn after<C: Scalar, K: Container>(from: Root<C>, step: Step<C, K::Scalar>) -> Operation<Chain<K>> {
+    let (Step { end, steps, each }, Root(from, before)) = (step, from);
+    Operation::new(Chain { root: Root::new(Arc::new(Then { from, end, steps, each }), before + 1) })
 }
 pub(super) fn with<A: Scalar, Z: Operand, K: Container>(
     name: &'static str,
-    a: Arc<dyn Node<A>>,
+    Root(a, before): Root<A>,
     z: &Z,
     (run, merge, join): Ways<A, ScalarOf<Z>, K::Scalar>,
 ) -> Operation<Chain<K>> {
     let (b, transposed) = z.operand();
     let b = Arc::new(Leaf(b.0.clone(), transposed));
-    Operation::new(Chain { root: Root(Arc::new(Two { name, a, b, run, merge, join })) })
+    Operation::new(Chain { root: Root::new(Arc::new(Two { name, a, b, run, merge, join }), before + 1) })
 }
 
 macro_rules! joins {

@@ -1,5 +1,5 @@
 //! What follows operations that make what a chain begins with, and sums over what is made.
-use super::chain::{Chained, Leaf, Node, after, joins, with};
+use super::chain::{Chained, Leaf, Node, Root, after, joins, with};
 use super::ewise::{adding, filling, multiplying};
 use super::factors::Factors;
 use super::fused::{kept, largest, mapped, replaced_early, steps};
@@ -58,25 +58,25 @@ impl<T: Scalar, K: Core<T> + Send + Sync> Node<T> for Begun<K, T> {
         self.leaf()?.made()
     }
 }
-fn begun<T: Scalar, K>(core: K, mask: Option<Mask>, replaced: bool) -> Arc<dyn Node<T>>
+pub(super) fn begun<T: Scalar, K>(core: K, mask: Option<Mask>, replaced: bool) -> Root<T>
 where
     K: Core<T> + Send + Sync + 'static,
 {
-    Arc::new(Begun { core, mask, replaced, made: OnceLock::new() })
+    Root(Arc::new(Begun { core, mask, replaced, made: OnceLock::new() }), 1)
 }
 
 impl<A: Scalar, B: Scalar, T: Scalar, S> Operation<Product<A, B, Vector<T, S>, S>> {
-    fn node(self) -> Arc<dyn Node<T>> {
+    fn node(self) -> Root<T> {
         begun::<T, Factors>(*self.kernel.core, self.mask, self.replace)
     }
 }
 impl<A: Scalar, C: Container> Operation<OfOne<A, C>> {
-    fn node(self) -> Arc<dyn Node<C::Scalar>> {
+    fn node(self) -> Root<C::Scalar> {
         begun::<C::Scalar, One<A, C::Scalar>>(self.kernel.core, self.mask, self.replace)
     }
 }
 impl<A: Scalar, C: Container> Operation<Lines<A, C>> {
-    fn node(self) -> Arc<dyn Node<C::Scalar>> {
+    fn node(self) -> Root<C::Scalar> {
         begun::<C::Scalar, One<A, C::Scalar>>(self.kernel.core, self.mask, self.replace)
     }
 }

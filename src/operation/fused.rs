@@ -1,4 +1,5 @@
 //! What follows a product, done to its rows before they are stored: apply, select, the largest entries of each row.
+use super::chain::too_many;
 use super::factors::Factors;
 use super::limit::{beside_stored, step_fits};
 use super::places::too_long;
@@ -7,7 +8,7 @@ use super::{Compute, Core, MaskParts, Operation, mask_parts, within};
 use crate::algebra::{BinaryOp, BindFirst, BindSecond, Comparable, IndexUnaryOp, OfValue, Scalar, Semiring, UnaryOp};
 use crate::backend::chain::Each;
 use crate::backend::cpu::{self, Cpu};
-use crate::backend::ends::{End, Kept, Largest, Mapped, Most, Then};
+use crate::backend::ends::{End, Kept, Largest, Mapped, Most, Then, TooMany};
 use crate::backend::ring::{MxmRing, Of};
 use crate::backend::untyped::UntypedBody;
 use crate::backend::{Backend, Body};
@@ -33,6 +34,8 @@ mod chunks;
 /// the rows cost a look at the entries of A, O(nnz(A)). The reference runs the steps one after the other, and
 /// so do all where a mask stands between two of them.
 ///
+/// More than 200 steps after one product, each of which takes room on the stacks of the threads that make rows, are `InvalidValue`.
+///
 /// What a call means depends on where it stands. A mask before a step is the product's: entries outside it are not there for the
 /// step, and `into` writes the result like any other, so that without an accumulator entries of C outside the mask are deleted.
 /// A mask after the last step says what is written: elsewhere C stays. `replace` belongs to the writing too; before a step it is
@@ -55,6 +58,9 @@ pub struct Fused<A: 'static, B: 'static, C: 'static, T, S> {
     label: PhantomData<fn() -> S>,
 }
 
+/// Steps after one product.
+const MOST_STEPS: usize = 200;
+
 struct Ended<A: 'static, B: 'static, C: 'static, T> {
     factors: Box<Factors>,
     /// Of the product.
@@ -65,8 +71,10 @@ struct Ended<A: 'static, B: 'static, C: 'static, T> {
     steps: StepsWithin<C, T>,
     /// Whether `replace` stood before a step.
     replaced: bool,
-    /// Whether a mask stands between steps: all rows are made before it.
-    divided: bool,
+    /// Masks between steps: all rows are made before them.
+    between: Vec<Mask>,
+    /// How many steps there are.
+    count: usize,
 }
 pub(super) type Steps<C, T> = Arc<dyn Fn(&Store<C>) -> Result<Store<T>> + Send + Sync>;
 /// Steps in what a limit leaves beside what they are done to.
@@ -74,9 +82,10 @@ type StepsWithin<C, T> = Arc<dyn Fn(&Store<C>, Option<u64>) -> Result<Store<T>> 
 
 impl<A: 'static, B: 'static, C: 'static, T, S> Clone for Fused<A, B, C, T, S> {
     fn clone(&self) -> Self {
-        let Ended { factors, mask, end, steps, .. } = &self.core;
+        let Ended { factors, mask, ring, end, steps, replaced, between, count } = &self.core;
         let (factors, mask, end, steps) = (factors.clone(), mask.clone(), end.clone(), steps.clone());
-        Self { core: Ended { factors, mask, end, steps, ..self.core }, label: PhantomData }
+        let (ring, replaced, between, count) = (*ring, *replaced, between.clone(), *count);
+        Self { core: Ended { factors, mask, ring, end, steps, replaced, between, count }, label: PhantomData }
     }
 }
 impl<A: 'static, B: 'static, C: 'static, T, S> std::fmt::Debug for Fused<A, B, C, T, S> {
@@ -229,21 +238,28 @@ pub(super) use steps;
 steps!([A: Scalar, B: Scalar, C: Scalar, S: Semiring<A, B, Out = C>] Operation<Product<A, B, Matrix<C, S>, S>>, C, After<A, B, C, S>, |self, step| {
     let (factors, mask, replaced) = (self.kernel.core, self.mask, self.replace);
     let (steps, ring) = (step.within(factors.kind.name()), Of::<A, B, S>::MXM);
-    let core = Ended { factors, mask, ring, end: step.end, steps, replaced, divided: false };
+    let core = Ended { factors, mask, ring, end: step.end, steps, replaced, between: Vec::new(), count: 1 };
     Operation::new(Fused { core, label: PhantomData })
 });
 steps!([A: Scalar, B: Scalar, C: Scalar, T: Scalar, S] Operation<Fused<A, B, C, T, S>>, T, After<A, B, C, S>, |self, step| {
-    let Ended { factors, mask, ring, end, steps, replaced, divided } = self.kernel.core;
-    let (name, between) = (factors.kind.name(), self.mask);
-    let (replaced, divided, next) = (replaced || self.replace, divided || between.is_some(), step.within(name));
-    let steps = Arc::new(move |a: &Store<C>, left: Option<u64>| {
-        let mut made = steps(a, left)?;
-        if let Some(mask) = mask_parts(name, between.as_ref(), made.shape(), made.device)? {
-            made = within(name, made, Some(&mask), left)?;
-        }
-        next(&made, beside_stored(name, left, &made)?)
-    });
-    let core = Ended { factors, mask, ring, end: Arc::new(Then(end, step.end)), steps, replaced, divided };
+    let Ended { factors, mask, ring, end, steps, replaced, mut between, count } = self.kernel.core;
+    let (name, here, replaced) = (factors.kind.name(), self.mask, replaced || self.replace);
+    between.extend(here.clone());
+    let (end, steps): (Arc<dyn End<C, _>>, StepsWithin<C, _>) = if count < MOST_STEPS {
+        let next = step.within(name);
+        let steps = move |a: &Store<C>, left: Option<u64>| {
+            let mut made = steps(a, left)?;
+            if let Some(mask) = mask_parts(name, here.as_ref(), made.shape(), made.device)? {
+                made = within(name, made, Some(&mask), left)?;
+            }
+            next(&made, beside_stored(name, left, &made)?)
+        };
+        (Arc::new(Then(end, step.end)), Arc::new(steps))
+    } else {
+        // The check refuses it.
+        (Arc::new(TooMany), Arc::new(move |_: &Store<C>, _| Err(too_many(name, MOST_STEPS))))
+    };
+    let core = Ended { factors, mask, ring, end, steps, replaced, between, count: count + 1 };
     Operation::new(Fused { core, label: PhantomData })
 });
 
@@ -262,7 +278,14 @@ impl<A: Scalar, B: Scalar, C: Scalar, T: Scalar> Core<T> for Ended<A, B, C, T> {
         if self.replaced {
             return Err(replaced_early(self.name()));
         }
-        self.factors.check()
+        if self.count > MOST_STEPS {
+            return Err(too_many(self.name(), MOST_STEPS));
+        }
+        let (shape, device) = self.factors.check()?;
+        for mask in self.mask.iter().chain(&self.between) {
+            mask_parts(self.name(), Some(mask), shape, device)?;
+        }
+        Ok((shape, device))
     }
     fn memory_limit(&self) -> Option<u64> {
         self.factors.options.memory_limit
@@ -275,7 +298,7 @@ impl<A: Scalar, B: Scalar, C: Scalar, T: Scalar> Core<T> for Ended<A, B, C, T> {
         }
         #[cfg(feature = "cuda")]
         if let Device::Cuda(_) = device
-            && !self.divided
+            && self.between.is_empty()
         {
             return self.by_chunks(mask.as_ref(), device).map(|t| (Owned(t), false));
         }
@@ -289,7 +312,7 @@ impl<A: Scalar, B: Scalar, C: Scalar, T: Scalar> Core<T> for Ended<A, B, C, T> {
 impl<A: Scalar, B: Scalar, C: Scalar, T: Scalar> Ended<A, B, C, T> {
     /// All steps row by row, where the device does that.
     fn by_rows(&self, mask: Option<&MaskParts>, device: Device) -> Result<Option<Store<T>>> {
-        if device != Device::Cpu || self.divided || too_long(self.factors.check()?.0) {
+        if device != Device::Cpu || !self.between.is_empty() || too_long(self.factors.check()?.0) {
             return Ok(None);
         }
         self.factors.kind.check_strategy(self.factors.options.strategy, mask)?;

@@ -292,7 +292,7 @@ fn met<C: Scalar, T: Scalar, F: Accumulate<C, T>>(
         let (mut t, masked) = core.compute(mask.as_ref())?;
         if mask.is_none() || (masked && replace) {
             t = match F::adopt(t) {
-                Ok(all) => return Ok(Some(all)),
+                Ok(all) => return Ok(Some(Owned(full_where_full(all.0)))),
                 Err(t) => t,
             };
         }
@@ -305,7 +305,7 @@ fn met<C: Scalar, T: Scalar, F: Accumulate<C, T>>(
         let few = t.0.nvals();
         let made = write::<_, _, F>(operation, c, t.0, mask.as_ref(), replace)?;
         copied(c, few, &made);
-        Ok(Some(Owned(made)))
+        Ok(Some(Owned(full_where_full(made))))
     })
     .map_err(|e| e.in_operation(operation))
 }

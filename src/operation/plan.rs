@@ -13,6 +13,7 @@ use crate::backend::untyped::{UntypedBody, UntypedStore};
 use crate::container::Matrix;
 use crate::device::Device;
 use crate::error::{Error, Result};
+use crate::format::full_where_full;
 use crate::storage::axis::Axis;
 use crate::storage::pattern::Pattern;
 use crate::storage::store::Store;
@@ -110,7 +111,7 @@ impl<A: Scalar, B: Scalar, C: Scalar, S: Semiring<A, B, Out = C>> Plan<A, B, C, 
         let body = limited("mxm", core.factors.options.memory_limit, core.device, || core.run(names, given));
         let body = body.map_err(|e| e.in_operation("mxm"))?;
         let (rows, cols) = core.axes.clone();
-        Store::made(rows, cols, &body, core.device).map(Matrix::of)
+        Store::made(rows, cols, &body, core.device).map(full_where_full).map(Matrix::of)
     }
     /// Rows and columns of the result.
     pub fn shape(&self) -> (u64, u64) {

@@ -1,7 +1,7 @@
 //! R·A·P: two products, and their plans.
 use super::limit::beside;
 use super::product::{Product, mxm};
-use super::{Operand, Operation, Plan, limited, shape_of};
+use super::{Operand, Operation, Plan, limited, mask_parts, shape_of};
 use crate::algebra::{Scalar, Semiring};
 use crate::backend::untyped::UntypedStore;
 use crate::container::Matrix;
@@ -76,7 +76,7 @@ impl<R: Scalar, A: Scalar, P: Scalar, S> TripleProduct<R, A, P, S> {
         self.memory_limit = Some(bytes);
         self
     }
-    /// Whether R, A and P fit together. The two products would tell of an A and a B.
+    /// Whether R, A, P and the mask fit together. The two products would tell of an A and a B.
     fn check(&self) -> Result<()> {
         let fit = |left_name, left: (u64, u64), right_name, right: (u64, u64)| match left.1 == right.0 {
             true => Ok(()),
@@ -95,6 +95,8 @@ impl<R: Scalar, A: Scalar, P: Scalar, S> TripleProduct<R, A, P, S> {
         fit("A", shape, "P", shape_of(&p.0.store, p.1))?;
         same_device(OPERATION, ("R", r.0.device()), ("A", a.0.device()))?;
         same_device(OPERATION, ("A", a.0.device()), ("P", p.0.device()))?;
+        let made = (shape_of(&r.0.store, r.1).0, shape_of(&p.0.store, p.1).1);
+        mask_parts(OPERATION, self.mask.as_ref(), made, a.0.device())?;
         Ok(())
     }
     fn inner<T: Scalar>(&self) -> Inner<A, P, T, S>
