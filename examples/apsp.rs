@@ -6,7 +6,6 @@ use oplus::algorithm::apsp;
 use oplus::prelude::*;
 use serde_json::json;
 use std::path::PathBuf;
-use std::time::Instant;
 
 /// Distances between all pairs; pairs include i→i at distance 0
 #[derive(Parser, Debug)]
@@ -22,9 +21,7 @@ fn run(arguments: Arguments) -> Result<()> {
     let weights: Matrix<f64> = Matrix::read(&arguments.file)?;
     common::square(&arguments.file, &weights)?;
     let weights = weights.to(&device)?;
-    let start = Instant::now();
-    let found = apsp(&weights, &Default::default())?;
-    let ms = common::ms(start);
+    let (found, ms) = common::timed(device, || apsp(&weights, &Default::default()))?;
     let distances = &found.distances;
     // A vertex is at distance 0 from itself, so that no distance at all means no vertex.
     let (sum, diameter) = (reduce(distances, Plus)?, reduce(distances, Max)?.max(0.0));

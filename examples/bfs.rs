@@ -6,7 +6,6 @@ use oplus::algorithm::bfs;
 use oplus::prelude::*;
 use serde_json::json;
 use std::path::PathBuf;
-use std::time::Instant;
 
 /// Levels and parents of a breadth-first search
 #[derive(Parser, Debug)]
@@ -25,9 +24,7 @@ fn run(arguments: Arguments) -> Result<()> {
     let host: Matrix<bool> = Matrix::read(&arguments.file)?;
     common::square(&arguments.file, &host)?;
     let graph = host.to(&device)?;
-    let start = Instant::now();
-    let found = bfs(&graph, arguments.source, &Default::default())?;
-    let ms = common::ms(start);
+    let (found, ms) = common::timed(device, || bfs(&graph, arguments.source, &Default::default()))?;
     let (levels, parents) =
         (found.levels.entries()?, found.parents.map(|p| p.entries()).transpose()?.unwrap_or_default());
     let level = |v: u64| levels.binary_search_by_key(&v, |e| e.0).map(|e| levels[e].1).ok();

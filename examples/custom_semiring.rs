@@ -1,4 +1,6 @@
 //! A semiring of your own: one definition, compiled by rustc for the CPU and by NVRTC for the GPU.
+mod common;
+use common::say_line;
 use oplus::prelude::*;
 
 oplus::scalar! {
@@ -13,11 +15,11 @@ oplus::semiring! {
     multiply = |a, b, _| (Link::make(mul(a.chance, b.chance), add(a.links, b.links)));
 }
 
-fn main() -> Result<()> {
+fn run() -> Result<()> {
     let link = |from, to, chance| (from, to, Link::make(chance, 1));
     let network = [link(0, 1, 0.5), link(0, 2, 0.9), link(2, 1, 0.8), link(1, 3, 0.99), link(2, 3, 0.25)];
     let network: Matrix<Link, Likeliest> = Matrix::build(4, 4, &network)?;
-    let device = Device::best();
+    let device = Device::try_best()?;
     let network = network.to(&device)?;
 
     // N ⊕ N⊗N ⊕ …: the likeliest ways of up to four links, by squaring twice.
@@ -25,9 +27,13 @@ fn main() -> Result<()> {
     for _ in 0..2 {
         mxm(&best, &best).accumulate(Likeliest).into(&mut best)?;
     }
-    println!("on {device}:");
+    say_line!("on {device}:")?;
     for (from, to, way) in best.entries()? {
-        println!("{from} → {to}: {:>5.1} % over {} links", way.chance * 100.0, way.links);
+        say_line!("{from} → {to}: {:>5.1} % over {} links", way.chance * 100.0, way.links)?;
     }
     Ok(())
+}
+
+fn main() -> std::process::ExitCode {
+    common::program(run)
 }

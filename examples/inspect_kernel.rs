@@ -8,7 +8,7 @@ mod common;
 mod names;
 
 use clap::{Parser, ValueEnum};
-use names::SemiringName;
+use names::{SemiringName, over_booleans, over_complex, over_numbers};
 use oplus::algebra::semiring_text;
 use oplus::backend::cuda::{Context, Source, compile_for};
 use oplus::prelude::*;
@@ -150,71 +150,32 @@ fn several() -> String {
     text
 }
 
-/// `$count` is what `plus_pair` counts in.
-macro_rules! numbers {
-    ($t:ty, $count:ty, $name:expr) => {
-        Some(match $name {
-            SemiringName::PlusTimes => semiring_text::<$t, $t, PlusTimes>(),
-            SemiringName::MinPlus => semiring_text::<$t, $t, MinPlus>(),
-            SemiringName::MaxPlus => semiring_text::<$t, $t, MaxPlus>(),
-            SemiringName::MinMax => semiring_text::<$t, $t, MinMax>(),
-            SemiringName::MaxMin => semiring_text::<$t, $t, MaxMin>(),
-            SemiringName::MinTimes => semiring_text::<$t, $t, MinTimes>(),
-            SemiringName::MaxTimes => semiring_text::<$t, $t, MaxTimes>(),
-            SemiringName::MinFirst => semiring_text::<$t, $t, MinFirst>(),
-            SemiringName::MinSecond => semiring_text::<$t, $t, MinSecond>(),
-            SemiringName::MaxFirst => semiring_text::<$t, $t, MaxFirst>(),
-            SemiringName::MaxSecond => semiring_text::<$t, $t, MaxSecond>(),
-            SemiringName::PlusFirst => semiring_text::<$t, $t, PlusFirst>(),
-            SemiringName::PlusSecond => semiring_text::<$t, $t, PlusSecond>(),
-            SemiringName::AnyFirst => semiring_text::<$t, $t, AnyFirst>(),
-            SemiringName::AnySecond => semiring_text::<$t, $t, AnySecond>(),
-            SemiringName::AnyPair => semiring_text::<$t, $t, AnyPair<$t>>(),
-            SemiringName::PlusPair => semiring_text::<$t, $t, PlusPair<$count>>(),
-            SemiringName::LorLand | SemiringName::LxorLand => return None,
-        })
-    };
-}
-
-macro_rules! complex {
-    ($t:ty, $name:expr) => {
-        Some(match $name {
-            SemiringName::PlusTimes => semiring_text::<$t, $t, PlusTimes>(),
-            SemiringName::PlusFirst => semiring_text::<$t, $t, PlusFirst>(),
-            SemiringName::PlusSecond => semiring_text::<$t, $t, PlusSecond>(),
-            SemiringName::AnyFirst => semiring_text::<$t, $t, AnyFirst>(),
-            SemiringName::AnySecond => semiring_text::<$t, $t, AnySecond>(),
-            SemiringName::AnyPair => semiring_text::<$t, $t, AnyPair<$t>>(),
-            SemiringName::PlusPair => semiring_text::<$t, $t, PlusPair<$t>>(),
-            _ => return None,
-        })
-    };
-}
-
 fn semiring(name: SemiringName, scalar: &str) -> Option<SemiringText> {
-    match scalar {
-        "bool" => Some(match name {
-            SemiringName::LorLand => semiring_text::<bool, bool, LorLand>(),
-            SemiringName::LxorLand => semiring_text::<bool, bool, LxorLand>(),
-            SemiringName::AnyFirst => semiring_text::<bool, bool, AnyFirst>(),
-            SemiringName::AnySecond => semiring_text::<bool, bool, AnySecond>(),
-            SemiringName::AnyPair => semiring_text::<bool, bool, AnyPair>(),
-            SemiringName::PlusPair => semiring_text::<bool, bool, PlusPair>(),
-            _ => return None,
-        }),
-        "i32" => numbers!(i32, i32, name),
-        "i64" => numbers!(i64, i64, name),
-        "u64" => numbers!(u64, u64, name),
-        "f32" => numbers!(f32, f32, name),
-        "f64" => numbers!(f64, f64, name),
-        "c32" => complex!(c32, name),
-        "c64" => complex!(c64, name),
-        #[cfg(feature = "half")]
-        "f16" => numbers!(f16, f32, name),
-        #[cfg(feature = "half")]
-        "bf16" => numbers!(bf16, f32, name),
-        _ => None,
+    macro_rules! of {
+        ($t:ty, $s:ty) => {
+            semiring_text::<$t, $t, $s>()
+        };
     }
+    macro_rules! numbers {
+        ($t:ty, $count:ty) => {
+            over_numbers!(name, $t, $count, of, return None)
+        };
+    }
+    Some(match scalar {
+        "bool" => over_booleans!(name, of),
+        "i32" => numbers!(i32, i32),
+        "i64" => numbers!(i64, i64),
+        "u64" => numbers!(u64, u64),
+        "f32" => numbers!(f32, f32),
+        "f64" => numbers!(f64, f64),
+        "c32" => over_complex!(name, c32, of, return None),
+        "c64" => over_complex!(name, c64, of, return None),
+        #[cfg(feature = "half")]
+        "f16" => numbers!(f16, f32),
+        #[cfg(feature = "half")]
+        "bf16" => numbers!(bf16, f32),
+        _ => return None,
+    })
 }
 
 fn run(options: Options) -> std::result::Result<(), Box<dyn std::error::Error>> {
@@ -318,5 +279,5 @@ fn main() -> std::process::ExitCode {
     // NVRTC keeps what it compiled with the driver's own cache: `--start` would not be told how long that took.
     // SAFETY: this program has one thread, and nothing has read the variable yet.
     unsafe { std::env::set_var("CUDA_CACHE_DISABLE", "1") };
-    common::main(run)
+    common::single_threaded(run)
 }

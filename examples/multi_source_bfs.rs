@@ -8,7 +8,7 @@ use oplus::prelude::*;
 use serde_json::json;
 use std::collections::HashSet;
 use std::path::PathBuf;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// Levels of breadth-first search from a batch of sources, one sparse product a level
 #[derive(Parser, Debug)]
@@ -58,7 +58,9 @@ fn random_sources(graph: &Matrix<bool>, count: u64, seed: u64) -> Result<Vec<u64
 fn run(arguments: Arguments) -> Result<()> {
     let device = arguments.common.device()?;
     let spinner = indicatif::ProgressBar::new_spinner();
-    spinner.enable_steady_tick(Duration::from_millis(100));
+    if !spinner.is_hidden() {
+        spinner.enable_steady_tick(Duration::from_millis(100));
+    }
     let generated = arguments.file.is_none();
     let graph: Matrix<bool> = match &arguments.file {
         Some(path) => {
@@ -89,9 +91,7 @@ fn run(arguments: Arguments) -> Result<()> {
     };
     let mut options = MultiSourceBfsOptions::default();
     options.progress = Some(&progress);
-    let start = Instant::now();
-    let found = multi_source_bfs(&graph, &sources, &options)?;
-    let ms = common::ms(start);
+    let (found, ms) = common::timed(device, || multi_source_bfs(&graph, &sources, &options))?;
     spinner.finish_and_clear();
     if !arguments.common.json {
         let (edges, count) = (graph.nvals(), sources.len());

@@ -7,7 +7,6 @@ use clap::Parser;
 use oplus::prelude::*;
 use serde_json::json;
 use std::path::PathBuf;
-use std::time::Instant;
 
 /// PageRank of every vertex, or as seen from some (personalised)
 #[derive(Parser, Debug)]
@@ -21,7 +20,7 @@ struct Arguments {
     #[arg(long, default_value_t = 0.85, value_parser = chance)]
     damping: f64,
     /// Ends when ranks change by less than this in all
-    #[arg(long, default_value_t = 1e-9)]
+    #[arg(long, default_value_t = 1e-9, value_parser = common::tolerance)]
     tolerance: f64,
     /// The most rounds
     #[arg(long, default_value_t = 100)]
@@ -70,9 +69,7 @@ fn run(arguments: Arguments) -> Result<()> {
         v = Vector::build_with(n, &parts, Plus)?;
     }
     let (graph, v) = (host.to(&device)?, v.to(&device)?);
-    let since = Instant::now();
-    let (ranks, rounds, change) = pagerank(&graph, &v, &arguments)?;
-    let ms = common::ms(since);
+    let ((ranks, rounds, change), ms) = common::timed(device, || pagerank(&graph, &v, &arguments))?;
     let mut first = top_k(&ranks, arguments.top).eval()?.entries()?;
     first.sort_by(|x, y| y.1.total_cmp(&x.1));
     arguments.common.print(json!({

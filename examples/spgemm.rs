@@ -2,17 +2,19 @@
 mod common;
 #[path = "common/names.rs"]
 mod names;
+#[path = "common/plain.rs"]
+mod plain;
 
 use clap::{Parser, ValueEnum};
-use names::SemiringName;
+use names::{SemiringName, over_booleans, over_complex, over_numbers};
 use oplus::io::matrix_market::{self, Field, FromMatrixMarket, ToMatrixMarket};
 use oplus::prelude::*;
 use oplus::spgemm::Bin;
+use plain::{Plain, close};
 use serde_json::json;
 use std::path::{Path, PathBuf};
-use std::time::Instant;
 
-/// C⟨M⟩ = A ⊕.⊗ B
+/// C⟨M⟩ = A ⊕.⊗ B; `sum` is that of its values as f64, also of 64-bit integers
 #[derive(Parser, Clone, Debug)]
 struct Arguments {
     /// Matrix Market file of A
@@ -71,34 +73,6 @@ enum ScalarName {
     Bf16,
 }
 
-/// The value as plain numbers, real and imaginary; true counts 1.
-trait Plain: Scalar {
-    /// Of sums, relative to the largest value; 0 where they are exact.
-    const TOLERANCE: f64;
-    fn plain(self) -> [f64; 2];
-}
-macro_rules! plain { ($($t:ty: $tolerance:expr, |$x:ident| $plain:expr;)*) => {$(
-    impl Plain for $t {
-        const TOLERANCE: f64 = $tolerance;
-        fn plain(self) -> [f64; 2] { let $x = self; $plain }
-    }
-)*} }
-plain! {
-    bool: 0.0, |x| [x as u8 as f64, 0.0];
-    i32: 0.0, |x| [x as f64, 0.0];
-    i64: 0.0, |x| [x as f64, 0.0];
-    u64: 0.0, |x| [x as f64, 0.0];
-    f32: 1e-5, |x| [x as f64, 0.0];
-    f64: 1e-12, |x| [x, 0.0];
-    c32: 1e-5, |x| [x.re as f64, x.im as f64];
-    c64: 1e-12, |x| [x.re, x.im];
-}
-#[cfg(feature = "half")]
-plain! {
-    f16: 0.0, |x| [x.as_f64(), 0.0];
-    bf16: 0.0, |x| [x.as_f64(), 0.0];
-}
-
 /// How products may be made.
 fn strategies() -> String {
     let names: Vec<&str> = Strategy::ALL.iter().map(|s| s.name()).collect();
@@ -107,24 +81,16 @@ fn strategies() -> String {
 
 /// The positions of a file, whatever its values are.
 fn positions(path: &Path) -> Result<Matrix<bool>> {
-    match matrix_market::read_header(path) {
-        Ok(header) if header.field == Field::Complex => Matrix::<c64>::read(path)?.with_value(true),
-        _ => Matrix::read(path),
-    }
+    // A pipe is read once only, and complex numbers take every field.
+    let complex = match path.metadata() {
+        Ok(about) if about.is_file() => matrix_market::read_header(path).is_ok_and(|h| h.field == Field::Complex),
+        _ => true,
+    };
+    if complex { Matrix::<c64>::read(path)?.with_value(true) } else { Matrix::read(path) }
 }
 
 fn name(value: impl ValueEnum) -> String {
     value.to_possible_value().map(|v| v.get_name().to_string()).unwrap_or_default()
-}
-
-/// Equal; floating sums may run in another order on a GPU, and what cancels is measured by the largest value.
-fn close<T: Plain>(found: &[T], expected: &[T]) -> bool {
-    fn parts<T: Plain>(values: &[T]) -> impl Iterator<Item = f64> {
-        values.iter().flat_map(|v| v.plain())
-    }
-    let finite = parts(expected).map(f64::abs).filter(|v| v.is_finite());
-    let allowed = T::TOLERANCE * finite.fold(0.0, f64::max);
-    parts(found).zip(parts(expected)).all(|(x, y)| x == y || (x.is_nan() && y.is_nan()) || (x - y).abs() <= allowed)
 }
 
 /// A product, its milliseconds, and with `--explain` what was said of it.
@@ -135,10 +101,11 @@ struct Made<T> {
 }
 
 /// The product under one semiring: all that is compiled once for each, the rest is once for each type.
-type Multiply<T, C> = fn(&Arguments, &Matrix<T>, &Matrix<T>, Option<&Mask>) -> Result<Made<C>>;
+type Multiply<T, C> = fn(&Arguments, Device, &Matrix<T>, &Matrix<T>, Option<&Mask>) -> Result<Made<C>>;
 
 fn multiply<T: Scalar, S: Semiring<T, T>>(
     arguments: &Arguments,
+    device: Device,
     a: &Matrix<T>,
     b: &Matrix<T>,
     mask: Option<&Mask>,
@@ -160,13 +127,11 @@ fn multiply<T: Scalar, S: Semiring<T, T>>(
         operation = operation.reproducible();
     }
     let explanation = if arguments.explain { Some(operation.explain()?) } else { None };
-    let start = Instant::now();
     let Some(explanation) = explanation else {
-        let c = operation.eval()?.over();
-        return Ok(Made { c, ms: common::ms(start), explained: None });
+        let (c, ms) = common::timed(device, || operation.eval())?;
+        return Ok(Made { c: c.over(), ms, explained: None });
     };
-    let (c, trace) = operation.traced()?;
-    let ms = common::ms(start);
+    let ((c, trace), ms) = common::timed(device, || operation.traced())?;
     Ok(Made { c: c.over(), ms, explained: Some((explanation, trace)) })
 }
 
@@ -196,7 +161,7 @@ fn product<T: FromMatrixMarket, C: ToMatrixMarket + Plain>(
     let mask: Option<Matrix<bool>> = arguments.mask.as_deref().map(positions).transpose()?;
     let on = |arguments: &Arguments, device: Device| -> Result<Made<C>> {
         let mask = mask.as_ref().map(|m| m.to(&device)).transpose()?.map(|m| m.structure());
-        multiply(arguments, &a.to(&device)?, &b.to(&device)?, mask.as_ref())
+        multiply(arguments, device, &a.to(&device)?, &b.to(&device)?, mask.as_ref())
     };
     let products = count(&a, &b, arguments.transpose_a, arguments.transpose_b)?;
     let Made { c, ms, explained: said } = on(arguments, device)?;
@@ -214,6 +179,7 @@ fn product<T: FromMatrixMarket, C: ToMatrixMarket + Plain>(
     if let Some(path) = &arguments.output {
         matrix_market::write(path, &c)?;
     }
+    // In f64 for every type: of 64-bit integers, whose values and sums may have more than its 53 bits, the nearest there are.
     // The standard library's sum of nothing is −0.
     let part = |n: usize| coo.values.iter().fold(0.0, |sum, v| sum + v.plain()[n]);
     let sum = if matches!(C::FIELD, Field::Complex) { json!([part(0), part(1)]) } else { json!(part(0)) };
@@ -222,14 +188,15 @@ fn product<T: FromMatrixMarket, C: ToMatrixMarket + Plain>(
         "strategy": arguments.strategy.name(), "rows": c.nrows(), "cols": c.ncols(), "nnz_a": a.nvals(),
         "nnz_b": b.nvals(), "products": products, "nnz_c": c.nvals(), "sum": sum, "ms": ms,
     });
-    // Where something fails, the error is all that is on stderr.
-    if let Some(said) = &said {
-        common::tell(format_args!("{}{}", said.0, said.1));
-        if arguments.common.json {
-            object["explain"] = explained(said);
-        }
+    if let Some(said) = said.as_ref().filter(|_| arguments.common.json) {
+        object["explain"] = explained(said);
     }
-    arguments.common.print(object)
+    arguments.common.print(object)?;
+    // Where something fails, the error is all that is on stderr.
+    if let Some((explanation, trace)) = &said {
+        common::tell(format_args!("{explanation}{trace}"));
+    }
+    Ok(())
 }
 
 /// Σₖ entries of column k of A · entries of row k of B, transposes applied.
@@ -247,86 +214,39 @@ fn count<T: Scalar, S>(a: &Matrix<T, S>, b: &Matrix<T, S>, transpose_a: bool, tr
     Ok(ks.iter().map(|k| length(k) as u64).sum())
 }
 
-/// Over complex numbers, which have no order.
-macro_rules! complex {
-    ($t:ty, $arguments:ident) => {
-        match $arguments.semiring {
-            SemiringName::PlusTimes => product(&$arguments, multiply::<$t, PlusTimes>),
-            SemiringName::PlusFirst => product(&$arguments, multiply::<$t, PlusFirst>),
-            SemiringName::PlusSecond => product(&$arguments, multiply::<$t, PlusSecond>),
-            SemiringName::AnyFirst => product(&$arguments, multiply::<$t, AnyFirst>),
-            SemiringName::AnySecond => product(&$arguments, multiply::<$t, AnySecond>),
-            SemiringName::AnyPair => product(&$arguments, multiply::<$t, AnyPair<$t>>),
-            SemiringName::PlusPair => product(&$arguments, multiply::<$t, PlusPair<$t>>),
-            _ => {
-                let reason = format!("{} is not over complex numbers", name($arguments.semiring));
-                Err(Error::InvalidValue { operation: "spgemm", reason })
-            }
-        }
-    };
-}
-
-macro_rules! numbers {
-    ($t:ty, $count:ty, $arguments:ident) => {
-        match $arguments.semiring {
-            SemiringName::PlusTimes => product(&$arguments, multiply::<$t, PlusTimes>),
-            SemiringName::MinPlus => product(&$arguments, multiply::<$t, MinPlus>),
-            SemiringName::MaxPlus => product(&$arguments, multiply::<$t, MaxPlus>),
-            SemiringName::MinMax => product(&$arguments, multiply::<$t, MinMax>),
-            SemiringName::MaxMin => product(&$arguments, multiply::<$t, MaxMin>),
-            SemiringName::MinTimes => product(&$arguments, multiply::<$t, MinTimes>),
-            SemiringName::MaxTimes => product(&$arguments, multiply::<$t, MaxTimes>),
-            SemiringName::MinFirst => product(&$arguments, multiply::<$t, MinFirst>),
-            SemiringName::MinSecond => product(&$arguments, multiply::<$t, MinSecond>),
-            SemiringName::MaxFirst => product(&$arguments, multiply::<$t, MaxFirst>),
-            SemiringName::MaxSecond => product(&$arguments, multiply::<$t, MaxSecond>),
-            SemiringName::PlusFirst => product(&$arguments, multiply::<$t, PlusFirst>),
-            SemiringName::PlusSecond => product(&$arguments, multiply::<$t, PlusSecond>),
-            SemiringName::AnyFirst => product(&$arguments, multiply::<$t, AnyFirst>),
-            SemiringName::AnySecond => product(&$arguments, multiply::<$t, AnySecond>),
-            SemiringName::AnyPair => product(&$arguments, multiply::<$t, AnyPair<$t>>),
-            SemiringName::PlusPair => product(&$arguments, multiply::<$t, PlusPair<$count>>),
-            SemiringName::LorLand | SemiringName::LxorLand => {
-                let reason = format!("{} is over bool: add --type bool", name($arguments.semiring));
-                Err(Error::InvalidValue { operation: "spgemm", reason })
-            }
-        }
-    };
-}
-
-/// Over bool the arithmetic names mean what they mean on {0, 1}: + and max are ∨, × and min are ∧.
-fn booleans(arguments: &Arguments) -> Result<()> {
-    use SemiringName::*;
-    match arguments.semiring {
-        PlusTimes | MaxTimes | MaxMin | LorLand => product(arguments, multiply::<bool, oplus::algebra::LorLand>),
-        MinMax | MinPlus => product(arguments, multiply::<bool, LandLor>),
-        MaxPlus => product(arguments, multiply::<bool, Compose<Lor, Lor>>),
-        MinTimes => product(arguments, multiply::<bool, Compose<Land, Land>>),
-        MinFirst => product(arguments, multiply::<bool, Compose<Land, First>>),
-        MinSecond => product(arguments, multiply::<bool, Compose<Land, Second>>),
-        PlusFirst | MaxFirst => product(arguments, multiply::<bool, Compose<Lor, First>>),
-        PlusSecond | MaxSecond => product(arguments, multiply::<bool, Compose<Lor, Second>>),
-        AnyFirst => product(arguments, multiply::<bool, oplus::algebra::AnyFirst>),
-        AnySecond => product(arguments, multiply::<bool, oplus::algebra::AnySecond>),
-        AnyPair | PlusPair => product(arguments, multiply::<bool, oplus::algebra::AnyPair>),
-        LxorLand => product(arguments, multiply::<bool, oplus::algebra::LxorLand>),
-    }
-}
-
 fn run(arguments: Arguments) -> Result<()> {
+    let refused = |why: &str| {
+        let reason = format!("{} is {why}", name(arguments.semiring));
+        Err(Error::InvalidValue { operation: "spgemm", reason })
+    };
+    macro_rules! of {
+        ($t:ty, $s:ty) => {
+            product(&arguments, multiply::<$t, $s>)
+        };
+    }
+    macro_rules! numbers {
+        ($t:ty, $count:ty) => {
+            over_numbers!(arguments.semiring, $t, $count, of, refused("over bool: add --type bool"))
+        };
+    }
+    macro_rules! complex {
+        ($t:ty) => {
+            over_complex!(arguments.semiring, $t, of, refused("not over complex numbers"))
+        };
+    }
     match arguments.scalar {
-        ScalarName::Bool => booleans(&arguments),
-        ScalarName::I32 => numbers!(i32, i32, arguments),
-        ScalarName::I64 => numbers!(i64, i64, arguments),
-        ScalarName::U64 => numbers!(u64, u64, arguments),
-        ScalarName::F32 => numbers!(f32, f32, arguments),
-        ScalarName::F64 => numbers!(f64, f64, arguments),
-        ScalarName::C32 => complex!(c32, arguments),
-        ScalarName::C64 => complex!(c64, arguments),
+        ScalarName::Bool => over_booleans!(arguments.semiring, of),
+        ScalarName::I32 => numbers!(i32, i32),
+        ScalarName::I64 => numbers!(i64, i64),
+        ScalarName::U64 => numbers!(u64, u64),
+        ScalarName::F32 => numbers!(f32, f32),
+        ScalarName::F64 => numbers!(f64, f64),
+        ScalarName::C32 => complex!(c32),
+        ScalarName::C64 => complex!(c64),
         #[cfg(feature = "half")]
-        ScalarName::F16 => numbers!(f16, f32, arguments),
+        ScalarName::F16 => numbers!(f16, f32),
         #[cfg(feature = "half")]
-        ScalarName::Bf16 => numbers!(bf16, f32, arguments),
+        ScalarName::Bf16 => numbers!(bf16, f32),
     }
 }
 

@@ -6,7 +6,6 @@ use oplus::algorithm::sssp;
 use oplus::prelude::*;
 use serde_json::json;
 use std::path::PathBuf;
-use std::time::Instant;
 
 /// Distances from one vertex; weights may be negative where there is no negative cycle
 #[derive(Parser, Debug)]
@@ -25,9 +24,7 @@ fn run(arguments: Arguments) -> Result<()> {
     let weights: Matrix<f64> = Matrix::read(&arguments.file)?;
     common::square(&arguments.file, &weights)?;
     let weights = weights.to(&device)?;
-    let start = Instant::now();
-    let found = sssp(&weights, arguments.source, &Default::default())?;
-    let ms = common::ms(start);
+    let (found, ms) = common::timed(device, || sssp(&weights, arguments.source, &Default::default()))?;
     let distances = &found.distances;
     let (sum, most) = (reduce(distances, Plus)?, reduce(distances, Max)?);
     let reached = distances.nvals();

@@ -6,7 +6,6 @@ use oplus::algorithm::triangle_count;
 use oplus::prelude::*;
 use serde_json::json;
 use std::path::PathBuf;
-use std::time::Instant;
 
 /// Triangles; the pattern is made symmetric, self-loops are dropped
 #[derive(Parser, Debug)]
@@ -22,9 +21,7 @@ fn run(arguments: Arguments) -> Result<()> {
     let graph: Matrix<bool> = Matrix::read(&arguments.file)?;
     common::square(&arguments.file, &graph)?;
     let graph = graph.to(&device)?;
-    let start = Instant::now();
-    let found = triangle_count(&graph, &Default::default())?;
-    let ms = common::ms(start);
+    let (found, ms) = common::timed(device, || triangle_count(&graph, &Default::default()))?;
     arguments.common.print(json!({
         "device": device.to_string(), "rows": graph.nrows(), "edges": found.edges, "triangles": found.triangles, "ms": ms,
     }))

@@ -5,6 +5,8 @@
 mod aggregation;
 #[path = "../examples/benchmark/cases.rs"]
 mod cases;
+#[path = "../examples/common/mod.rs"]
+mod common;
 #[path = "../examples/benchmark/drawn.rs"]
 mod drawn;
 #[path = "common/emulator.rs"]
@@ -185,6 +187,10 @@ fn drawn_matrices_are_those_of_their_seeds() {
 
 /// `cargo test` builds the examples beside the tests.
 fn benchmark(arguments: &[&str]) -> Output {
+    started(arguments).output().unwrap()
+}
+
+fn started(arguments: &[&str]) -> Command {
     let tests = std::env::current_exe().unwrap();
     let path = tests.parent().and_then(Path::parent).unwrap().join("examples/benchmark");
     assert!(path.exists(), "{} is not built: `cargo build --example benchmark` first", path.display());
@@ -192,7 +198,8 @@ fn benchmark(arguments: &[&str]) -> Output {
     if let Some(emulator::Cuda::Emulated(e)) = emulator::cuda() {
         command.envs(emulator::environment(&e.folder));
     }
-    command.args(arguments).output().unwrap()
+    command.args(arguments);
+    command
 }
 
 /// What it prints, and the JSON lines it writes.
@@ -278,6 +285,37 @@ fn every_strategy_gives_the_same() {
     assert_eq!(times.len() + refused.len(), Strategy::ALL.len());
 }
 
+/// A disk that is full is an error; nobody who listens any more is none.
+#[cfg(target_os = "linux")]
+#[test]
+fn stdout_that_cannot_be_written() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("lines.jsonl");
+    std::fs::write(&path, LINES).unwrap();
+    let plot = ["plot", path.to_str().unwrap(), "--into", folder.path().to_str().unwrap()];
+    let mut all = vec![&plot[..]];
+    if emulator::cuda().is_some() {
+        all.extend([
+            &["--alone", "--only", "p5_64", "--runs", "1"][..],
+            &["--alone", "--only", "p5_64", "--runs", "1", "--strategies", "--seconds", "0"],
+            &["--alone", "--only", "p5_64", "--runs", "1", "operations"],
+            &["--alone", "--only", "p5_64", "--runs", "1", "masked"],
+            &["--alone", "--only", "reduce", "--runs", "1", "calls"],
+            &["--alone", "--only", "transpose", "--runs", "1", "bandwidth", "--entries", "1000"],
+        ]);
+    }
+    for arguments in all {
+        let full = std::fs::File::create("/dev/full").unwrap();
+        let output = started(arguments).stdout(full).output().unwrap();
+        let err = String::from_utf8(output.stderr).unwrap();
+        let words = "error: stdout: No space left on device (os error 28)\n";
+        assert_eq!((output.status.code(), &*err), (Some(2), words), "{arguments:?}");
+    }
+    let (reader, writer) = std::io::pipe().unwrap();
+    drop(reader);
+    assert!(started(&plot).stdout(writer).status().unwrap().success());
+}
+
 #[test]
 fn bad_arguments_are_one_line() {
     let refused = |arguments: &[&str], what: &str| {
@@ -290,12 +328,20 @@ fn bad_arguments_are_one_line() {
     refused(&["--products", "a3"], "ptap");
     refused(&["--types", "f16"], "f32");
     refused(&["--bandwidth", "0"], "positive");
+    refused(&["--drawn", "18446744073709551615"], "18446744073709551615 is not in 0..=");
+    refused(&["bandwidth", "--entries", "2305843009213693952"], "2305843009213693952 is not in 1000..=");
     refused(&["plot", "/no/such/file.jsonl"], "/no/such/file.jsonl: No such file");
     refused(&["plot"], "<FILES>");
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("broken.jsonl");
     std::fs::write(&path, "{\"mode\":\"strategies\"}\n{\"mode\":").unwrap();
     refused(&["plot", path.to_str().unwrap()], "broken.jsonl: line 2: ");
+    // The names of what was drawn, once all of it is.
+    std::fs::write(&path, LINES).unwrap();
+    let figures = folder.path().join("figures");
+    std::fs::create_dir_all(figures.join("traffic.svg")).unwrap();
+    let output = benchmark(&["plot", path.to_str().unwrap(), "--into", figures.to_str().unwrap()]);
+    assert_eq!((output.status.code(), output.stdout.len()), (Some(2), 0));
     if emulator::cuda().is_some() {
         refused(&["--alone", "--data", "/no/such/folder"], "/no/such/folder: No such file");
         refused(&["--alone", "operations", "--only", "nothing"], "no matrix has nothing in its name");

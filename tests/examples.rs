@@ -5,6 +5,8 @@ mod example;
 mod real;
 
 mod oracles;
+#[path = "../examples/common/plain.rs"]
+mod plain;
 use example::*;
 use oplus::prelude::*;
 use oracles::*;
@@ -214,6 +216,10 @@ fn bad_arguments() {
     refused("pagerank", &[&wide, "--json"], "2×3");
     refused("pagerank", &[&karate, "--start", "0,99", "--json"], "index 99 at position 1");
     refused("pagerank", &[&karate, "--damping", "1"], "below 1");
+    for tolerance in ["nan", "-1", "small"] {
+        let option = format!("--tolerance={tolerance}");
+        refused("pagerank", &[&karate, &option], "a tolerance is a number from 0 up");
+    }
     refused("bfs", &[&karate, "--source", "-1"], "-1");
     refused("bfs", &[&karate], "--source");
     for count in ["18446744073709551615", "16777217", "-1"] {
@@ -318,6 +324,76 @@ fn first_programs_run() {
     }
 }
 
+/// What fails is one line.
+#[test]
+fn first_programs_refuse_as_the_others() {
+    for name in ["quick_start", "custom_semiring"] {
+        for (device, line) in [
+            ("nonsense", "error: OPLUS_DEVICE: \"nonsense\" is no device: cpu, cuda, cuda:N or reference\n"),
+            ("cuda:99", "error: cuda:99 is not available: "),
+        ] {
+            let output = example(name).env("OPLUS_DEVICE", device).output().unwrap();
+            let err = String::from_utf8(output.stderr).unwrap();
+            assert_eq!((output.status.code(), output.stdout.len()), (Some(2), 0), "{name}: {err}");
+            assert!(err.starts_with(line) && err.lines().count() == 1, "{name}: {err}");
+        }
+    }
+}
+
+/// Threads that there is no room for.
+#[cfg(target_os = "linux")]
+#[test]
+fn threads_that_cannot_be_started() {
+    for name in ["quick_start", "custom_semiring", "triangle_count", "multi_source_bfs"] {
+        let mut command = example(name);
+        command.env("RUST_MIN_STACK", (1u64 << 50).to_string()).env("RAYON_NUM_THREADS", "2");
+        let output = if name == "triangle_count" { command.arg(data("karate.mtx")) } else { &mut command }.output();
+        let output = output.unwrap();
+        let err = String::from_utf8(output.stderr).unwrap();
+        assert_eq!((output.status.code(), output.stdout.len()), (Some(2), 0), "{name}: {err}");
+        assert!(err.starts_with("error: threads cannot be started: ") && err.lines().count() == 1, "{name}: {err}");
+    }
+}
+
+/// A pipe is read once.
+#[cfg(target_os = "linux")]
+#[test]
+fn masks_from_pipes() {
+    let wide = data("wide.mtx");
+    for (field, entries) in [
+        ("real", "1 1 0\n2 1 nan\n"),
+        ("integer", "1 1 0\n2 1 -7\n"),
+        ("pattern", "1 1\n2 1\n"),
+        ("complex", "1 1 0 0\n2 1 0 1\n"),
+    ] {
+        let mut command = example("spgemm");
+        command.args([&wide, "--transpose-b", "--mask", "/dev/stdin", "--check", "--json"]);
+        command.stdin(std::process::Stdio::piped()).stdout(std::process::Stdio::piped());
+        let mut child = command.spawn().unwrap();
+        let mut stdin = child.stdin.take().unwrap();
+        write!(stdin, "%%MatrixMarket matrix coordinate {field} general\n2 2 2\n{entries}").unwrap();
+        drop(stdin);
+        let output = child.wait_with_output().unwrap();
+        let found: Value = serde_json::from_slice(&output.stdout).unwrap();
+        // Of [13 0; 0 25] the first column.
+        assert_eq!((&found["nnz_c"], &found["sum"]), (&2.into(), &13.0.into()), "{field}");
+    }
+}
+
+/// What `--check` compares by: 64-bit integers as they are, floats but for rounding.
+#[test]
+fn results_are_compared_exactly_where_sums_are_exact() {
+    use plain::{Plain, close};
+    let c = 94_906_267u64 * 94_906_267;
+    assert!(close(&[c], &[c]) && !close(&[c], &[c - 1]) && c.plain() == (c - 1).plain());
+    assert!(!close(&[i64::MIN], &[i64::MIN + 1]) && !close(&[true], &[false]) && !close(&[1i32, 2], &[1]));
+    assert!(close(&[1.0, 1e-13], &[1.0, 0.0]) && !close(&[1.0, 1e-11], &[1.0, 0.0]));
+    assert!(close(&[f64::NAN, f64::INFINITY], &[f64::NAN, f64::INFINITY]) && !close(&[f64::NAN], &[0.0]));
+    assert!(close(&[c64::new(1.0, f64::NAN)], &[c64::new(1.0, f64::NAN)]) && close(&[1f32], &[1.0 + 1e-6]));
+    #[cfg(feature = "half")]
+    assert!(close(&[f16::NAN, f16::ONE], &[f16::NAN, f16::ONE]) && !close(&[f16::NAN], &[f16::ONE]));
+}
+
 /// An object has these members and no others: what `--json` promises.
 #[test]
 fn members_of_the_objects() {
@@ -359,6 +435,7 @@ fn stdout_that_cannot_be_written() {
     for (name, arguments) in [
         ("multi_source_bfs", &[&karate, "--sources", "0"][..]),
         ("spgemm", &[&karate]),
+        ("spgemm", &[&karate, "--explain"]),
         ("triangle_count", &[&karate]),
         ("apsp", &[&one]),
         ("sssp", &[&one, "--source", "0"]),
@@ -376,12 +453,24 @@ fn stdout_that_cannot_be_written() {
             assert_eq!(full, (Some(2), words.to_string()), "{name} {more:?}");
             let (reader, writer) = std::io::pipe().unwrap();
             drop(reader);
-            assert_eq!(to(writer.into()), (Some(0), String::new()), "{name} {more:?}");
+            let (code, told) = to(writer.into());
+            let explained = arguments.contains(&"--explain") && more != ["--help"];
+            assert_eq!((code, told.is_empty()), (Some(0), !explained), "{name} {more:?}: {told}");
         }
         // Nor is the error's own line worth a panic.
         let full = std::fs::File::create("/dev/full").unwrap();
         let output = example(name).arg("--no-such-option").stderr(full).output().unwrap();
         assert_eq!(output.status.code(), Some(2), "{name}");
+    }
+    for name in ["quick_start", "custom_semiring"] {
+        let output = example(name).stdout(std::fs::File::create("/dev/full").unwrap()).output().unwrap();
+        let err = String::from_utf8(output.stderr).unwrap();
+        let words = "error: stdout: No space left on device (os error 28)\n";
+        assert_eq!((output.status.code(), &*err), (Some(2), words), "{name}");
+        let (reader, writer) = std::io::pipe().unwrap();
+        drop(reader);
+        let output = example(name).stdout(writer).output().unwrap();
+        assert_eq!((output.status.code(), output.stderr.len()), (Some(0), 0), "{name}");
     }
 }
 
@@ -392,17 +481,41 @@ fn a_comparison_refuses_as_the_others() {
     refused("compare_suitesparse", &["--directory", "/tmp", "--threads", "two"], "--threads");
     refused("compare_suitesparse", &["--directory", "/tmp", "--no-such-option"], "--no-such-option");
     // Requests that are none end it the same way.
-    let folder = tempfile::tempdir().unwrap();
+    let (folder, data) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    for (name, text) in
+        [("long", "1 1099511627776 1\n1 9 1"), ("longer", "1 1099511627777 1\n1 9 1"), ("empty", "3 3 0")]
+    {
+        let text = format!("%%MatrixMarket matrix coordinate real general\n{text}\n");
+        written(data.path(), &format!("{name}.mtx"), text.as_bytes());
+    }
     for (request, what) in [
         ("matrix", "no such request: matrix"),
         ("matrix karate", "no generator makes karate"),
+        ("matrix nobody", "no nobody.mtx"),
         ("run square plus_times f64 1", "no matrix yet"),
         ("operate 1 transpose", "no operands yet"),
+        ("matrix uniform", "uniform: the size \"\" is none: "),
+        ("matrix uniform-0", "uniform-0 has no entries"),
+        ("matrix rmat-4294967300", "out of range"),
+        ("matrix long", "long: 1 rows, 1099511627776 columns, at most 268435456 of each are taken"),
+        ("matrix empty", "empty has no entries"),
+        ("operands uniform", "uniform: the size \"\" is none: "),
+        ("operands uniform-0", "uniform-0 has no entries"),
+        ("operands grid-0", "grid-0 has no entries"),
+        ("operands empty", "empty has no entries"),
+        ("operands longer", "longer: 1 rows, 1099511627777 columns, at most 1099511627776 of each are taken"),
+        ("operands hyper-0", "hyper-0: a scale is from 2 to 40"),
+        ("operands hyper-1", "hyper-1: a scale is from 2 to 40"),
+        ("operands hyper-64", "hyper-64: a scale is from 2 to 40"),
+        ("operands hyper-40", "hyper-40: "),
     ] {
         let mut requests = tempfile::tempfile().unwrap();
         writeln!(requests, "{request}").unwrap();
         requests.rewind().unwrap();
         let mut command = example("compare_suitesparse");
+        if request != "matrix karate" {
+            command.arg("--data").arg(data.path());
+        }
         let output = command.arg("--directory").arg(folder.path()).stdin(requests).output().unwrap();
         let err = String::from_utf8(output.stderr).unwrap();
         assert_eq!((output.status.code(), output.stdout.len(), err.lines().count()), (Some(2), 0, 1), "{err}");
@@ -417,6 +530,11 @@ fn tools_refuse_as_the_others() {
     refused("inspect_kernel", &["--strategy", "gustavson"], "segmented_merge");
     refused("inspect_kernel", &["--arch", "old"], "--arch");
     refused("inspect_kernel", &["--semiring", "lor_land"], "there is no lor_land over f64");
+    // What `spgemm` takes over bool.
+    for (semiring, _, _) in NUMBERS {
+        let arguments = ["--type", "bool", "--semiring", semiring, "--kernel", "none"];
+        refused("inspect_kernel", &arguments, "none");
+    }
     refused("inspect_kernel", &["--type", "f8"], "there is no plus_times over f8");
     refused("benchmark", &["--no-such-option"], "--no-such-option");
     refused("benchmark", &["calls", "--entries", "0"], "0 is not in 1..");

@@ -1,5 +1,6 @@
 //! What share of the copy bandwidth operations reach that do little but move entries.
 use crate::Outcome;
+use crate::common::say_line;
 use crate::session::Session;
 use oplus::backend::cuda::Buffer;
 use oplus::prelude::*;
@@ -11,8 +12,8 @@ const GOAL: f64 = 60.0;
 /// Every operation on four shapes of so many entries.
 pub(crate) fn run(session: &mut Session, entries: u64) -> Outcome<()> {
     let copy = copied(session, entries)?;
-    println!("copy {copy:.0} GB/s");
-    println!("{:10} {:14} | {:>8} {:>9} {:>6} {:>7}", "matrix", "operation", "GB", "ms", "GB/s", "% of it");
+    say_line!("copy {copy:.0} GB/s")?;
+    say_line!("{:10} {:14} | {:>8} {:>9} {:>6} {:>7}", "matrix", "operation", "GB", "ms", "GB/s", "% of it")?;
     let mut table = Table { session, copy, slow: Vec::new() };
     for (name, mean, skewed) in
         [("16 a row", 16, false), ("skewed", 16, true), ("200 a row", 200, false), ("2 a row", 2, false)]
@@ -24,7 +25,7 @@ pub(crate) fn run(session: &mut Session, entries: u64) -> Outcome<()> {
         two_ways(&mut table, name, &a, &b)?;
     }
     formats(&mut table, entries)?;
-    println!("below {GOAL} %: {}", if table.slow.is_empty() { "none".into() } else { table.slow.join(", ") });
+    say_line!("below {GOAL} %: {}", if table.slow.is_empty() { "none".into() } else { table.slow.join(", ") })?;
     Ok(())
 }
 
@@ -71,7 +72,7 @@ impl Table<'_, '_> {
         let (time, _) = self.session.measure(|| Ok(run()?))?;
         let speed = 1e-6 * bytes / time.ms;
         let share = 100.0 * speed / self.copy;
-        println!("{name:10} {what:14} | {:>8.3} {:>9.3} {speed:>6.0} {share:>7.1}", bytes / 1e9, time.ms);
+        say_line!("{name:10} {what:14} | {:>8.3} {:>9.3} {speed:>6.0} {share:>7.1}", bytes / 1e9, time.ms)?;
         if share < GOAL {
             self.slow.push(format!("{what} {name} ({share:.0} %)"));
         }

@@ -1,8 +1,10 @@
 //! An operation in f64 beside cuSPARSE's ways of it: a row of the table and a JSON line each.
 use crate::Outcome;
+use crate::common::say_line;
 use crate::measure::Timing;
 use crate::rows::Rows;
 use crate::session::Session;
+use oplus::Result;
 use serde_json::{Map, Value, json};
 
 /// cuSPARSE's times by algorithm, or why there is none; and whether its results are ours.
@@ -28,11 +30,21 @@ impl Rivals {
 }
 
 /// The table's.
-pub(crate) fn heading() {
-    println!(
+pub(crate) fn heading() -> Result<()> {
+    say_line!(
         "{:22} {:9} {:>10} {:>10} | {:>9} {:>6} {:>7} | {:>9} {:>10} {:>7} | {:>6} results",
-        "matrix", "operation", "rows", "nnz", "ms", "bound%", "MB", "cuSPARSE", "best of it", "MB", "faster"
-    );
+        "matrix",
+        "operation",
+        "rows",
+        "nnz",
+        "ms",
+        "bound%",
+        "MB",
+        "cuSPARSE",
+        "best of it",
+        "MB",
+        "faster"
+    )
 }
 
 /// Equal but for rounding, measured by the largest value.
@@ -59,7 +71,7 @@ pub(crate) fn report(
         (_, []) => "equal".into(),
         (_, differ) => format!("DIFFER: {}", differ.join(", ")),
     };
-    println!(
+    say_line!(
         "{name:22} {operation:9} {:>10} {:>10} | {:>9.4} {:>6.1} {:>7.1} | {:>9.4} {:>10} {:>7.1} | {:>6.2} {verdict}",
         rows.nrows,
         rows.nnz(),
@@ -70,7 +82,7 @@ pub(crate) fn report(
         best.map_or("", |b| b.0),
         best.map_or(f64::NAN, |b| b.1.peak as f64 / 1e6),
         faster.unwrap_or(f64::NAN),
-    );
+    )?;
     let mut object = json!({
         "mode": "operation", "matrix": name, "operation": operation, "type": "f64", "rows": rows.nrows,
         "cols": rows.ncols, "nnz": rows.nnz(), "ms": ours.ms, "peak": ours.peak, "bound": bound,

@@ -1,5 +1,6 @@
 //! What a call costs beside its work: operations on few entries, one after the other without a wait between them, and each waited for.
 use crate::Outcome;
+use crate::common::say_line;
 use crate::session::Session;
 use oplus::prelude::*;
 use serde_json::json;
@@ -20,7 +21,7 @@ pub(crate) fn run(session: &mut Session, entries: u64, trace: bool) -> Outcome<(
     let half: Vec<(u64, f64)> = (0..entries).step_by(2).map(|i| (i, 1.0 + i as f64)).collect();
     let some = Vector::build(entries, &half)?.to(&device)?;
     let mut table = Table { session, entries, trace };
-    println!("{:28} | {:>10} {:>10}", "operation", "µs a call", "waited for");
+    say_line!("{:28} | {:>10} {:>10}", "operation", "µs a call", "waited for")?;
     table.row("apply", || apply(&y, Negate).eval())?;
     table.row("apply bound", || apply_second(&y, Times, 2.5).eval())?;
     table.row("ewise_add, same entries", || ewise_add(&x, &y, Plus).eval())?;
@@ -75,7 +76,7 @@ impl Table<'_, '_> {
         })?;
         let (alone, _) = self.session.measure(|| Ok(run()?))?;
         let each = 1e3 * in_a_row.ms / f64::from(IN_A_ROW);
-        println!("{what:28} | {each:>10.2} {:>10.2}", 1e3 * alone.ms);
+        say_line!("{what:28} | {each:>10.2} {:>10.2}", 1e3 * alone.ms)?;
         if self.trace {
             self.session.trace("  kernels", 0.0, &mut run)?;
         }

@@ -1,6 +1,7 @@
 //! A·X and X·A in f64 for X with an entry everywhere and few columns, or rows, beside cusparseSpMM.
 use crate::Outcome;
 use crate::beside::{Rivals, close, heading, report};
+use crate::common::say_line;
 use crate::cusparse::{Csr, Cusparse, PreparedFull, SpmmAlgorithm};
 use crate::measure::{Timing, mean_and_least};
 use crate::rows::Rows;
@@ -12,7 +13,7 @@ use std::collections::BTreeMap;
 
 /// Every matrix by as many columns as asked for.
 pub(crate) fn run(session: &mut Session, columns: &[u32], trace: bool) -> Outcome<()> {
-    heading();
+    heading()?;
     let mut faster: BTreeMap<String, Vec<f64>> = BTreeMap::new();
     let done = session.for_each(|session, name, coo| {
         let rows = Rows::of(&coo)?;
@@ -33,7 +34,7 @@ pub(crate) fn run(session: &mut Session, columns: &[u32], trace: bool) -> Outcom
     for (label, ratios) in &faster {
         if let Some((mean, least)) = mean_and_least(ratios) {
             let n = ratios.len();
-            println!("{label}: {n} matrices, geometric mean {mean:.2} times cuSPARSE's best, least {least:.2}");
+            say_line!("{label}: {n} matrices, geometric mean {mean:.2} times cuSPARSE's best, least {least:.2}")?;
         }
     }
     done

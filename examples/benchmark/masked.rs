@@ -1,5 +1,6 @@
 //! Products under masks of more and of fewer entries: dot products beside rows, what `auto` makes of it, and values by a plan.
 use crate::Outcome;
+use crate::common::{say, say_line};
 use crate::measure::Sum;
 use crate::session::Session;
 use oplus::prelude::*;
@@ -9,9 +10,9 @@ const STRATEGIES: [Strategy; 4] = [Strategy::Auto, Strategy::Dot, Strategy::Hash
 
 /// A·A and A·Aᵀ under A's own positions and under few, stored and, over (+, pair), summed at once.
 pub(crate) fn run(session: &mut Session, trace: bool) -> Outcome<()> {
-    print!("{:16} {:7} {:>12} {:>10} {:8}", "matrix", "product", "mask", "nnz(C)", "auto is");
-    STRATEGIES.iter().for_each(|s| print!(" {:>9}", s.name()));
-    println!(" {:>9} | {:>9} {:>9} results", "plan", "sum: auto", "dot");
+    say(format_args!("{:16} {:7} {:>12} {:>10} {:8}", "matrix", "product", "mask", "nnz(C)", "auto is"))?;
+    STRATEGIES.iter().try_for_each(|s| say(format_args!(" {:>9}", s.name())))?;
+    say_line!(" {:>9} | {:>9} {:>9} results", "plan", "sum: auto", "dot")?;
     session.for_each(|session, name, coo| {
         if coo.nrows != coo.ncols {
             return Ok(());
@@ -78,10 +79,13 @@ fn row(
     }
     let chosen = by(Strategy::Auto).explain()?.analysis.strategy;
     let entries = expected.map_or(0, |s| s.entries);
-    print!("{name:16} {product:7} {label:>12} {entries:>10} {:8}", if chosen == "dot" { "dot" } else { "rows" });
-    ms.iter().for_each(|ms| print!(" {ms:>9.3}"));
+    say(format_args!(
+        "{name:16} {product:7} {label:>12} {entries:>10} {:8}",
+        if chosen == "dot" { "dot" } else { "rows" }
+    ))?;
+    ms.iter().try_for_each(|ms| say(format_args!(" {ms:>9.3}")))?;
     let verdict = if wrong.is_empty() { "equal".into() } else { format!("DIFFER: {}", wrong.join(", ")) };
-    println!(" {:>9.3} | {:>9.3} {:>9.3} {verdict}", planned.ms, sums[0].0, sums[1].0);
+    say_line!(" {:>9.3} | {:>9.3} {:>9.3} {verdict}", planned.ms, sums[0].0, sums[1].0)?;
     session.compared(&verdict, &format!("{name} {product} {label}"));
     for strategy in STRATEGIES.iter().filter(|_| trace) {
         session.trace(&format!("  {}", strategy.name()), 0.005, || by(*strategy).eval())?;

@@ -1,6 +1,7 @@
 //! A·x, xᵀ·A and Aᵀ in f64 beside cuSPARSE's: a row of the table and a JSON line each.
 use crate::Outcome;
 use crate::beside::{Rivals, close, heading, report};
+use crate::common::{say_line, tell};
 use crate::cusparse::{Csr, Cusparse, Prepared, SpmvAlgorithm, TransposeAlgorithm};
 use crate::measure::{Timing, mean_and_least};
 use crate::rows::Rows;
@@ -12,7 +13,7 @@ use std::collections::BTreeMap;
 
 /// Every operation on every matrix.
 pub(crate) fn run(session: &mut Session) -> Outcome<()> {
-    heading();
+    heading()?;
     let mut faster: BTreeMap<&str, Vec<f64>> = BTreeMap::new();
     let done = session.for_each(|session, name, coo| {
         let rows = Rows::of(&coo)?;
@@ -35,7 +36,7 @@ pub(crate) fn run(session: &mut Session) -> Outcome<()> {
     for (operation, ratios) in &faster {
         if let Some((mean, least)) = mean_and_least(ratios) {
             let n = ratios.len();
-            println!("{operation}: {n} matrices, geometric mean {mean:.2} times cuSPARSE's best, least {least:.2}");
+            say_line!("{operation}: {n} matrices, geometric mean {mean:.2} times cuSPARSE's best, least {least:.2}")?;
         }
     }
     done
@@ -99,10 +100,10 @@ fn turned(session: &Session, a: &Matrix<f64>, other: Option<&Csr>) -> Outcome<(T
                 // One of them is wrong: which?
                 let truth = Rows::read(&transpose(&a.to(&Device::Cpu)?).eval()?)?;
                 let (ours, again) = (expected == truth, Rows::read(&t)? == truth);
-                eprintln!(
-                    "transpose as the CPU has it: ours {ours}, read again {again}, cuSPARSE's {}",
+                tell(format_args!(
+                    "transpose as the CPU has it: ours {ours}, read again {again}, cuSPARSE's {}\n",
                     found == truth
-                );
+                ));
             }
             Ok((time, found == expected))
         });

@@ -28,7 +28,7 @@ pub(crate) enum Command {
     /// Element-wise operations, select, apply, reduce, extract and transpose: what share of the copy bandwidth they reach
     Bandwidth {
         /// Entries of each matrix
-        #[arg(long, default_value_t = 100_000_000, value_parser = clap::value_parser!(u64).range(1000..))]
+        #[arg(long, default_value_t = 100_000_000, value_parser = clap::value_parser!(u64).range(1000..=1 << 32))]
         entries: u64,
     },
     /// What a call costs beside its work: microseconds of operations on few entries, in a row and one by one
@@ -107,7 +107,7 @@ pub(crate) struct Common {
     #[arg(long, global = true)]
     pub(crate) data: Option<PathBuf>,
     /// So many matrices drawn at random instead of the generated ones, of all kinds and sizes
-    #[arg(long, global = true, default_value_t = 0)]
+    #[arg(long, global = true, default_value_t = 0, value_parser = clap::value_parser!(u64).range(..=1 << 20))]
     pub(crate) drawn: u64,
     /// The first drawn matrix's number; the others' follow it
     #[arg(long, global = true, default_value_t = 1, requires = "drawn")]

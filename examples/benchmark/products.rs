@@ -1,4 +1,5 @@
 //! Products beside cuSPARSE: a row of the table and a JSON line each.
+use crate::common::say_line;
 use crate::factors::{Factors, Family, Kind};
 use crate::measure::{Real, Sum, Timing, mean_and_least};
 use crate::options::{Products, Type};
@@ -11,10 +12,10 @@ use serde_json::{Value, json};
 
 /// The products asked for of every matrix; or the strategies.
 pub(crate) fn run(session: &mut Session, options: &Products) -> Outcome<()> {
-    let mut strategies = options.strategies.then(strategies::Race::new);
+    let mut strategies = options.strategies.then(strategies::Race::new).transpose()?;
     let mut faster = Vec::new();
     if strategies.is_none() {
-        println!(
+        say_line!(
             "{:22} {:9} {:>11} {:>10} {:>5} | {:>9} {:>8} {:>6} {:>7} {:>9} | {:>9} {:>15} {:>8} {:>9} | {:>6} results",
             "matrix",
             "product",
@@ -31,7 +32,7 @@ pub(crate) fn run(session: &mut Session, options: &Products) -> Outcome<()> {
             "MB",
             "numeric",
             "faster"
-        );
+        )?;
     }
     let done = session.for_each(|session, name, coo| {
         let Some(family) = Family::new(&coo, &options.products)? else { return Ok(()) };
@@ -49,10 +50,10 @@ pub(crate) fn run(session: &mut Session, options: &Products) -> Outcome<()> {
         Ok(())
     });
     if let Some((mean, least)) = mean_and_least(&faster) {
-        println!("{} products: geometric mean {mean:.2} times cuSPARSE's best, least {least:.2}", faster.len());
+        say_line!("{} products: geometric mean {mean:.2} times cuSPARSE's best, least {least:.2}", faster.len())?;
     }
     if let Some(race) = strategies {
-        race.finish();
+        race.finish()?;
     }
     done
 }
@@ -121,7 +122,7 @@ where
         rival,
         verdict,
     };
-    row.print();
+    row.print()?;
     row.fill(&mut object);
     session.record(&object)?;
     session.compared(&row.verdict, &row.label);
@@ -152,10 +153,10 @@ impl Row<'_> {
     fn gflops(&self) -> f64 {
         2e-6 * self.products as f64 / self.ours.ms
     }
-    fn print(&self) {
+    fn print(&self) -> Outcome<()> {
         let rival = self.rival.as_ref();
         let number = |x: Option<f64>| x.unwrap_or(f64::NAN);
-        println!(
+        say_line!(
             "{} {:>11} {:>10} {:>5.1} | {:>9.3} {:>8.1} {:>6.1} {:>7.0} {:>9.3} | {:>9.3} {:>15} {:>8.0} {:>9.3} | {:>6.2} {}",
             self.label,
             self.products,
@@ -172,7 +173,8 @@ impl Row<'_> {
             number(rival.and_then(|r| r.numeric)),
             number(self.faster()),
             self.verdict,
-        );
+        )?;
+        Ok(())
     }
     fn fill(&self, object: &mut Value) {
         let rival = self.rival.as_ref();
@@ -224,10 +226,12 @@ where
     object["min_plus_ms"] = least_time.ms.into();
     object["bool_ms"] = truth.ms.into();
     let verdict = if same { "equal" } else { "DIFFER" };
-    println!(
+    say_line!(
         "{label} plus_times {:.3} ms, min_plus {:.3} ms, bool {:.3} ms: {verdict}",
-        ours.ms, least_time.ms, truth.ms
-    );
+        ours.ms,
+        least_time.ms,
+        truth.ms
+    )?;
     session.compared(verdict, label);
     Ok(())
 }

@@ -1,5 +1,6 @@
 //! What a run has throughout: the device, cuSPARSE, the matrices, the clock and the file of results.
 use crate::cases::{self, Case};
+use crate::common::{say_line, tell};
 use crate::cusparse::Cusparse;
 use crate::measure::{Runs, Timing, measure};
 use crate::options::Common;
@@ -29,7 +30,7 @@ impl<'a> Session<'a> {
         let context = Context::get(0)?;
         let peer = match options.alone {
             true => None,
-            false => Cusparse::load(&context).map_err(|e| eprintln!("without cuSPARSE: {e}")).ok(),
+            false => Cusparse::load(&context).map_err(|e| tell(format_args!("without cuSPARSE: {e}\n"))).ok(),
         };
         let lines = options.output.as_ref().map(|path| File::create(path).map_err(|e| named(path, e))).transpose()?;
         Ok(Self { options, device, context, peer, lines, begun: Instant::now(), differ: Vec::new() })
@@ -40,12 +41,12 @@ impl<'a> Session<'a> {
     pub(crate) fn for_each(&mut self, mut work: impl FnMut(&mut Self, &str, Coo<f64>) -> Outcome<()>) -> Outcome<()> {
         let mut failed = Vec::new();
         for (n, case) in self.cases()?.iter().enumerate().skip(self.options.from) {
-            if self.over(n) {
+            if self.over(n)? {
                 break;
             }
             let done = (case.make)().map_err(Into::into).and_then(|coo| work(self, &case.name, coo));
             if let Err(e) = done {
-                println!("{:22} FAILED: {e}", case.name);
+                say_line!("{:22} FAILED: {e}", case.name)?;
                 self.record(&serde_json::json!({"mode": "failure", "matrix": case.name, "error": e.to_string()}))?;
                 failed.push(case.name.clone());
             }
@@ -79,12 +80,12 @@ impl<'a> Session<'a> {
     }
 
     /// Whether the seconds are spent; says so, and how to go on with matrix `n`.
-    pub(crate) fn over(&self, n: usize) -> bool {
+    pub(crate) fn over(&self, n: usize) -> Outcome<bool> {
         let over = self.begun.elapsed().as_secs() > self.options.seconds;
         if over {
-            println!("stopped after {} s; --from {n} goes on", self.options.seconds);
+            say_line!("stopped after {} s; --from {n} goes on", self.options.seconds)?;
         }
-        over
+        Ok(over)
     }
 
     /// Times what is given.
@@ -104,19 +105,22 @@ impl<'a> Session<'a> {
     pub(crate) fn trace<R>(&self, label: &str, least: f64, work: impl FnOnce() -> Result<R>) -> Outcome<()> {
         let (_, launches) = self.context.trace(work)?;
         let total: f64 = launches.iter().map(|l| l.ms).sum();
-        println!("{label}: {total:.4} ms in {} launches", launches.len());
+        say_line!("{label}: {total:.4} ms in {} launches", launches.len())?;
         for l in launches.iter().filter(|l| l.ms > least) {
-            println!(
+            say_line!(
                 "  {:8.4} ms  {:28} {:>8} x {:>4} threads, {:>6} bytes shared",
-                l.ms, l.kernel, l.blocks, l.threads, l.shared
-            );
+                l.ms,
+                l.kernel,
+                l.blocks,
+                l.threads,
+                l.shared
+            )?;
         }
         Ok(())
     }
 
     /// A line of the file of results.
     pub(crate) fn record(&mut self, object: &serde_json::Value) -> Outcome<()> {
-        std::io::stdout().flush()?;
         if let Some(file) = &mut self.lines {
             writeln!(file, "{object}")?;
         }

@@ -1,5 +1,6 @@
 //! Every strategy of this library on the same product: is `auto` the best of them?
 use crate::Outcome;
+use crate::common::{say, say_line};
 use crate::factors::Factors;
 use crate::measure::{Real, Sum};
 use crate::session::Session;
@@ -87,11 +88,11 @@ fn width(strategy: Strategy) -> usize {
 }
 
 impl Race {
-    pub(crate) fn new() -> Self {
-        print!("{:22} {:8}", "matrix", "product");
-        Strategy::ALL.iter().for_each(|s| print!(" {:>1$}", s.name(), width(*s)));
-        println!(" | {:>15} auto/best results", "best single");
-        Self { ratios: Vec::new(), refusals: BTreeMap::new() }
+    pub(crate) fn new() -> Result<Self> {
+        say(format_args!("{:22} {:8}", "matrix", "product"))?;
+        Strategy::ALL.iter().try_for_each(|s| say(format_args!(" {:>1$}", s.name(), width(*s))))?;
+        say_line!(" | {:>15} auto/best results", "best single")?;
+        Ok(Self { ratios: Vec::new(), refusals: BTreeMap::new() })
     }
 
     /// A line of the table; of three factors it is about the second product.
@@ -109,17 +110,17 @@ impl Race {
             Factors::Three(r, a, p) => Times::new(session, &Factors::Two(r.clone(), mxm(a, p).eval()?)),
             other => Times::new(session, other),
         }?;
-        print!("{name:22} {label:8}");
+        say(format_args!("{name:22} {label:8}"))?;
         for s in Strategy::ALL {
             match times.ms.get(s.name()) {
-                Some(ms) => print!(" {ms:>0$.3}", width(*s)),
-                None => print!(" {:>1$}", "-", width(*s)),
+                Some(ms) => say(format_args!(" {ms:>0$.3}", width(*s)))?,
+                None => say(format_args!(" {:>1$}", "-", width(*s)))?,
             }
         }
         let (ratio, single) = (times.ratio(), times.best.map_or("", |b| b.1.name()));
         let wrong = times.wrong.join(", ");
         let verdict = if wrong.is_empty() { "equal".into() } else { format!("DIFFER: {wrong}") };
-        println!(" | {single:>15} {:>9.2} {verdict}", ratio.unwrap_or(f64::NAN));
+        say_line!(" | {single:>15} {:>9.2} {verdict}", ratio.unwrap_or(f64::NAN))?;
         let place = format!("{name} {label}");
         session.compared(&verdict, &format!("{place} by {wrong}"));
         self.ratios.extend(ratio.map(|r| (place, r, single)));
@@ -134,15 +135,16 @@ impl Race {
     }
 
     /// Where `auto` is not the best, and why strategies refused.
-    pub(crate) fn finish(self) {
+    pub(crate) fn finish(self) -> Result<()> {
         let mut slow: Vec<_> = self.ratios.iter().filter(|r| r.1 > MARGIN).collect();
         slow.sort_by(|a, b| b.1.total_cmp(&a.1));
         let (all, within) = (self.ratios.len(), self.ratios.len() - slow.len());
-        println!("auto is within {:.0} % of the best single strategy on {within} of {all}", 100.0 * (MARGIN - 1.0));
-        slow.iter().for_each(|(place, ratio, best)| println!("  {place}: {ratio:.2} times {best}"));
+        say_line!("auto is within {:.0} % of the best single strategy on {within} of {all}", 100.0 * (MARGIN - 1.0))?;
+        slow.iter().try_for_each(|(place, ratio, best)| say_line!("  {place}: {ratio:.2} times {best}"))?;
         for ((strategy, reason), count) in &self.refusals {
-            println!("{strategy} refused {count}: {reason}");
+            say_line!("{strategy} refused {count}: {reason}")?;
         }
+        Ok(())
     }
 }
 

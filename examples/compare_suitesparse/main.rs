@@ -35,7 +35,8 @@ struct Options {
 }
 
 fn main() -> std::process::ExitCode {
-    common::main(run)
+    // It has threads of its own.
+    common::single_threaded(run)
 }
 
 fn run(options: Options) -> Outcome {
@@ -51,7 +52,7 @@ fn serve(options: &Options) -> Outcome {
         let line = line?;
         let reply = match line.split_whitespace().collect::<Vec<_>>()[..] {
             ["matrix", name] => {
-                let made = Case::new(make(name, options.data.as_deref())?)?;
+                let made = Case::new(name, make(name, options.data.as_deref())?)?;
                 made.write(&options.directory)?;
                 let (rows, columns) = made.a.shape();
                 let reply = format!("{rows} {columns} {} {}", made.a.nvals(), made.products()?);
@@ -81,15 +82,15 @@ fn serve(options: &Options) -> Outcome {
 /// `stencil5-1024`, `rmat-16`, …, or the name of a file. Values are random throughout.
 fn make(name: &str, data: Option<&Path>) -> Outcome<Coo<f64>> {
     let (kind, size) = name.split_once('-').unwrap_or((name, ""));
-    let n = size.parse::<u64>().unwrap_or(0);
+    let n = || size.parse::<u64>().map_err(|e| format!("{name}: the size {size:?} is none: {e}"));
     let mut coo = match kind {
-        "stencil5" => generate::stencil_5(n, n)?,
-        "stencil9" => generate::stencil_9(n, n)?,
-        "stencil7" => generate::stencil_7(n, n, n)?,
-        "stencil27" => generate::stencil_27(n, n, n)?,
-        "rmat" => generate::rmat(n as u32, 8, Default::default(), 1)?,
-        "band" => generate::band(1 << 17, n, 1)?,
-        "uniform" => generate::uniform(1 << 17, 1 << 17, n, 1)?,
+        "stencil5" => generate::stencil_5(n()?, n()?)?,
+        "stencil9" => generate::stencil_9(n()?, n()?)?,
+        "stencil7" => generate::stencil_7(n()?, n()?, n()?)?,
+        "stencil27" => generate::stencil_27(n()?, n()?, n()?)?,
+        "rmat" => generate::rmat(u32::try_from(n()?)?, 8, Default::default(), 1)?,
+        "band" => generate::band(1 << 17, n()?, 1)?,
+        "uniform" => generate::uniform(1 << 17, 1 << 17, n()?, 1)?,
         _ => {
             let folder = data.ok_or_else(|| format!("no generator makes {name}, and there is no --data"))?;
             let path = [".mtx", ".mtx.gz", ".mtx.zst"].map(|ending| folder.join(format!("{name}{ending}")));
@@ -101,6 +102,19 @@ fn make(name: &str, data: Option<&Path>) -> Outcome<Coo<f64>> {
     coo.values.iter_mut().for_each(|v| *v = 1.0 - random.unit());
     Ok(coo)
 }
+
+/// Refuses what has nothing to be measured, and what has more than so many rows or columns.
+fn suits(name: &str, coo: &Coo<f64>, most: u64) -> Outcome {
+    let (rows, columns) = (coo.nrows, coo.ncols);
+    match rows.max(columns) <= most {
+        false => Err(format!("{name}: {rows} rows, {columns} columns, at most {most} of each are taken").into()),
+        true if coo.is_empty() => Err(format!("{name} has no entries").into()),
+        true => Ok(()),
+    }
+}
+
+/// What a vector or a list of offsets has a place for each row or column of.
+const LONGEST: u64 = 1 << 28;
 
 /// Vertices that a search begins at.
 const SOURCES: u64 = 64;
@@ -118,7 +132,8 @@ struct Case {
 }
 
 impl Case {
-    fn new(coo: Coo<f64>) -> Outcome<Self> {
+    fn new(name: &str, coo: Coo<f64>) -> Outcome<Self> {
+        suits(name, &coo, LONGEST)?;
         let a: Matrix<f64> = Matrix::build_with(&coo, First)?;
         let pattern: Matrix<bool> = apply(&a, Pair::<bool>::default()).eval()?;
         let (n, mut lower) = (coo.nrows.max(coo.ncols), None);

@@ -1,5 +1,5 @@
 //! Every operation but products of matrices, on one matrix and what goes with it.
-use crate::{Outcome, make};
+use crate::{LONGEST, Outcome, make, suits};
 use oplus::generate::Random;
 use oplus::interop::CsrParts;
 use oplus::prelude::*;
@@ -52,7 +52,10 @@ fn some(random: &mut Random, used: &[u64], share: u64) -> Vec<u64> {
 
 impl Operands {
     pub fn new(name: &str, data: Option<&Path>) -> Outcome<Self> {
-        let a: Matrix<f64> = Matrix::build_with(&made(name, data)?, First)?;
+        let made = made(name, data)?;
+        suits(name, &made, MOST)?;
+        let a: Matrix<f64> = Matrix::build_with(&made, First)?;
+        drop(made);
         let coo = a.to_coo()?;
         let (mut random, n) = (Random::new(5, 1), coo.len());
         let mut near = Coo::new(coo.nrows, coo.ncols);
@@ -75,7 +78,7 @@ impl Operands {
         };
         let (rows, columns) = (used(coo.rows.clone()), used(coo.columns.clone()));
         let mut vector = |n: u64, used: &[u64]| {
-            let ids: Vec<u64> = if n < 1 << 32 { (0..n).collect() } else { used.to_vec() };
+            let ids: Vec<u64> = if n <= LONGEST { (0..n).collect() } else { used.to_vec() };
             Vector::build(n, &ids.iter().map(|i| (*i, 1.0 - random.unit())).collect::<Vec<_>>())
         };
         let (wide, high) = (vector(coo.ncols, &columns)?, vector(coo.nrows, &rows)?);
@@ -210,15 +213,24 @@ impl Operands {
     }
 }
 
+/// Rows and columns at most: of a file, and of `hyper`.
+const MOST: u64 = 1 << 40;
+
 /// `hyper-20`: 2²⁰ entries in a quarter as many rows and columns of 2⁴⁰; `grid-1024`: roads; others as for products.
 fn made(name: &str, data: Option<&Path>) -> Outcome<Coo<f64>> {
     let mut random = Random::new(3, 9);
     let mut coo = match name.split_once('-') {
         Some(("hyper", scale)) => {
-            let entries = 1u64 << scale.parse::<u32>()?;
-            let mut ids = || (0..entries / 4).map(|_| random.below(1 << 40)).collect::<Vec<_>>();
-            let (rows, columns) = (ids(), ids());
-            let mut coo = Coo::new(1 << 40, 1 << 40);
+            let scale = scale.parse::<u32>().ok().filter(|scale| (2..=40).contains(scale));
+            let entries = 1u64 << scale.ok_or_else(|| format!("{name}: a scale is from 2 to 40"))?;
+            let mut coo = Coo { rows: room(name, entries)?, columns: room(name, entries)?, ..Coo::new(MOST, MOST) };
+            coo.values = room(name, entries)?;
+            let mut ids = || -> Outcome<Vec<u64>> {
+                let mut ids = room(name, entries / 4)?;
+                ids.extend((0..entries / 4).map(|_| random.below(MOST)));
+                Ok(ids)
+            };
+            let (rows, columns) = (ids()?, ids()?);
             for _ in 0..entries {
                 let [i, j] = [0; 2].map(|_: u64| random.below(entries / 4) as usize);
                 coo.push(rows[i], columns[j], 0.0);
@@ -230,6 +242,13 @@ fn made(name: &str, data: Option<&Path>) -> Outcome<Coo<f64>> {
     };
     coo.values.iter_mut().for_each(|v| *v = 1.0 - random.unit());
     Ok(coo)
+}
+
+/// For so many, if there is as much memory.
+fn room<T>(name: &str, n: u64) -> Outcome<Vec<T>> {
+    let mut room = Vec::new();
+    room.try_reserve_exact(usize::try_from(n)?).map_err(|e| format!("{name}: {e}"))?;
+    Ok(room)
 }
 
 fn put(path: PathBuf, coo: &Coo<f64>) -> Outcome {

@@ -8,7 +8,6 @@ use clap::Parser;
 use oplus::prelude::*;
 use serde_json::json;
 use std::path::{Path, PathBuf};
-use std::time::Instant;
 
 /// Solves A·x = b, b = A·1, by conjugate gradients with one cycle of smoothed-aggregation multigrid a step
 #[derive(Parser, Debug)]
@@ -19,21 +18,13 @@ struct Arguments {
     #[arg(long, default_value_t = 64, value_parser = clap::value_parser!(u64).range(1..=1024), conflicts_with = "file")]
     grid: u64,
     /// Done when the residual is this part of b; 0 is as far as rounding lets it
-    #[arg(long, default_value_t = 1e-8, value_parser = tolerance)]
+    #[arg(long, default_value_t = 1e-8, value_parser = common::tolerance)]
     tolerance: f64,
     /// Steps after which it is given up
     #[arg(long, default_value_t = 1000)]
     steps: u64,
     #[command(flatten)]
     common: common::Common,
-}
-
-/// What a residual can be compared with.
-fn tolerance(text: &str) -> Result<f64, String> {
-    match text.parse() {
-        Ok(value) if value >= 0.0 => Ok(value),
-        _ => Err("a tolerance is a number from 0 up".into()),
-    }
 }
 
 /// The 7-point stencil on a cube whose neighbours outside are zero.
@@ -71,12 +62,9 @@ fn run(arguments: Arguments) -> Result<()> {
         None => poisson(arguments.grid)?.to(&device)?,
     };
     let b = mxv(&a, &Vector::full(a.nrows(), 1.0)?.to(&device)?).eval()?;
-    let start = Instant::now();
-    let levels = hierarchy::levels(&a)?;
-    let setup_ms = common::ms(start);
-    let start = Instant::now();
-    let solved = solve::conjugate_gradients(&levels, &b, arguments.tolerance, arguments.steps)?;
-    let ms = common::ms(start);
+    let (levels, setup_ms) = common::timed(device, || hierarchy::levels(&a))?;
+    let solve = || solve::conjugate_gradients(&levels, &b, arguments.tolerance, arguments.steps);
+    let (solved, ms) = common::timed(device, solve)?;
     let off = apply(&apply_second(&solved.x, Minus, 1.0).eval()?, Abs).eval()?;
     let entries: u64 = levels.iter().map(|level| level.a.nvals()).sum();
     arguments.common.print(json!({

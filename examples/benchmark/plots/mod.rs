@@ -1,6 +1,7 @@
 //! Figures from the JSON lines that a benchmark wrote: read here, drawn in `draw`.
 mod draw;
 
+use crate::common::say;
 use crate::{Outcome, named};
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -33,12 +34,13 @@ pub(crate) fn write(files: &[PathBuf], into: &Path) -> Outcome<()> {
     }
     groups.values_mut().for_each(|g| g.sort_by(|a, b| a.size.total_cmp(&b.size).then(a.matrix.cmp(&b.matrix))));
     std::fs::create_dir_all(into).map_err(|e| named(into, e))?;
+    let mut said = String::new();
     for (name, svg) in figures(&groups)? {
         let path = into.join(name);
         std::fs::write(&path, svg).map_err(|e| named(&path, e))?;
-        println!("{}", path.display());
+        said += &format!("{}\n", path.display());
     }
-    Ok(())
+    Ok(say(said)?)
 }
 
 /// The figures that there are points for, by file name.
