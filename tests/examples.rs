@@ -482,9 +482,12 @@ fn a_comparison_refuses_as_the_others() {
     refused("compare_suitesparse", &["--directory", "/tmp", "--no-such-option"], "--no-such-option");
     // Requests that are none end it the same way.
     let (folder, data) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
-    for (name, text) in
-        [("long", "1 1099511627776 1\n1 9 1"), ("longer", "1 1099511627777 1\n1 9 1"), ("empty", "3 3 0")]
-    {
+    for (name, text) in [
+        ("long", "1 1099511627776 1\n1 9 1"),
+        ("longer", "1 1099511627777 1\n1 9 1"),
+        ("empty", "3 3 0"),
+        ("tiny", "2 2 1\n1 2 1"),
+    ] {
         let text = format!("%%MatrixMarket matrix coordinate real general\n{text}\n");
         written(data.path(), &format!("{name}.mtx"), text.as_bytes());
     }
@@ -501,6 +504,8 @@ fn a_comparison_refuses_as_the_others() {
         ("matrix empty", "empty has no entries"),
         ("operands uniform", "uniform: the size \"\" is none: "),
         ("operands uniform-0", "uniform-0 has no entries"),
+        ("operands grid-x", "grid-x: the size \"x\" is none: "),
+        ("matrix tiny\nrun full:4294967295 plus_times f64 1", "2×4294967295 entries, at most 268435456 are taken"),
         ("operands grid-0", "grid-0 has no entries"),
         ("operands empty", "empty has no entries"),
         ("operands longer", "longer: 1 rows, 1099511627777 columns, at most 1099511627776 of each are taken"),
@@ -518,7 +523,10 @@ fn a_comparison_refuses_as_the_others() {
         }
         let output = command.arg("--directory").arg(folder.path()).stdin(requests).output().unwrap();
         let err = String::from_utf8(output.stderr).unwrap();
-        assert_eq!((output.status.code(), output.stdout.len(), err.lines().count()), (Some(2), 0, 1), "{err}");
+        // A reply to each line before it.
+        let replies = output.stdout.iter().filter(|b| **b == b'\n').count();
+        let expected = (Some(2), request.matches('\n').count(), 1);
+        assert_eq!((output.status.code(), replies, err.lines().count()), expected, "{err}");
         assert!(err.starts_with("error: ") && err.contains(what), "{request}: {err}");
     }
 }

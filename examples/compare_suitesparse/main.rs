@@ -82,7 +82,7 @@ fn serve(options: &Options) -> Outcome {
 /// `stencil5-1024`, `rmat-16`, …, or the name of a file. Values are random throughout.
 fn make(name: &str, data: Option<&Path>) -> Outcome<Coo<f64>> {
     let (kind, size) = name.split_once('-').unwrap_or((name, ""));
-    let n = || size.parse::<u64>().map_err(|e| format!("{name}: the size {size:?} is none: {e}"));
+    let n = || sized(name, size);
     let mut coo = match kind {
         "stencil5" => generate::stencil_5(n()?, n()?)?,
         "stencil9" => generate::stencil_9(n()?, n()?)?,
@@ -103,6 +103,11 @@ fn make(name: &str, data: Option<&Path>) -> Outcome<Coo<f64>> {
     Ok(coo)
 }
 
+/// The number behind a generator's name.
+fn sized(name: &str, size: &str) -> std::result::Result<u64, String> {
+    size.parse().map_err(|e| format!("{name}: the size {size:?} is none: {e}"))
+}
+
 /// Refuses what has nothing to be measured, and what has more than so many rows or columns.
 fn suits(name: &str, coo: &Coo<f64>, most: u64) -> Outcome {
     let (rows, columns) = (coo.nrows, coo.ncols);
@@ -113,7 +118,7 @@ fn suits(name: &str, coo: &Coo<f64>, most: u64) -> Outcome {
     }
 }
 
-/// What a vector or a list of offsets has a place for each row or column of.
+/// The most rows and columns that vectors and lists of offsets have a place for each of, and entries of a full matrix.
 const LONGEST: u64 = 1 << 28;
 
 /// Vertices that a search begins at.
@@ -243,6 +248,9 @@ impl Case {
         Cast<T>: UnaryOp<f64, Out = T>,
     {
         let (n, k) = (u32::try_from(self.a.ncols())?, u64::from(columns));
+        if u64::from(n) * k > LONGEST {
+            return Err(format!("{n}×{k} entries, at most {LONGEST} are taken").into());
+        }
         let booleans = std::any::TypeId::of::<T>() == std::any::TypeId::of::<bool>();
         let number = |e: u64| (e * 7919 % 1000) as f64;
         let value = |e| if booleans { (number(e) >= 500.0) as u8 as f64 } else { (number(e) + 1.0) / 1000.0 };

@@ -1,5 +1,5 @@
 //! Every operation but products of matrices, on one matrix and what goes with it.
-use crate::{LONGEST, Outcome, make, suits};
+use crate::{LONGEST, Outcome, make, sized, suits};
 use oplus::generate::Random;
 use oplus::interop::CsrParts;
 use oplus::prelude::*;
@@ -237,7 +237,7 @@ fn made(name: &str, data: Option<&Path>) -> Outcome<Coo<f64>> {
             }
             coo
         }
-        Some(("grid", n)) => oplus::generate::road_grid(n.parse()?, n.parse()?, 1)?,
+        Some(("grid", n)) => oplus::generate::road_grid(sized(name, n)?, sized(name, n)?, 1)?,
         _ => return make(name, data),
     };
     coo.values.iter_mut().for_each(|v| *v = 1.0 - random.unit());
