@@ -307,3 +307,29 @@ fn traces_of_two_threads_at_once() {
         .unwrap();
     assert_eq!(launches.len(), 1);
 }
+
+/// Looks that go twice as far each time in lists that nearly fill the type of their places.
+#[test]
+fn a_search_that_gallops_ends_where_the_list_does() {
+    let Some(context) = context() else { return };
+    let search = include_str!("../kernels/thread/search.cuh").replace("#include \"portable.cuh\"", "");
+    let text = format!(
+        "{search}
+extern \"C\" __global__ void gallop(const unsigned char* sorted, unsigned n, unsigned char* found) {{
+    // Every place by every first step from every place before it.
+    const unsigned low = blockIdx.x, x = threadIdx.x;
+    for (unsigned step = 1; step <= n; step++) {{
+        unsigned char at = oplus::lower_bound_near<unsigned char, unsigned char>(sorted, low, n, x, step);
+        if (at != oplus::lower_bound<unsigned char, unsigned char>(sorted, low, n, x)) found[x] = 0;
+    }}
+}}"
+    );
+    let source = Source { name: "gallop.cu", key: "test/gallop", text: &text };
+    let kernel = context.kernel(&source, "gallop").unwrap();
+    let n = 127u32;
+    let sorted = Buffer::from_host(&context, &(0..n as u8).collect::<Vec<_>>()).unwrap();
+    let found = Buffer::from_host(&context, &vec![1u8; 256]).unwrap();
+    // SAFETY: a list of n, and a place for every thread; all writers write the same.
+    unsafe { kernel.launch(u64::from(n), 256u32, 0).arg(&sorted).arg(n).arg(&found).run().unwrap() };
+    assert_eq!(found.to_host::<u8>().unwrap(), vec![1; 256]);
+}

@@ -173,3 +173,10 @@ fn permuted_wants_lists_of_one_length() {
         assert_eq!(told.to_string(), format!("permuted: {r} rows, {c} columns and {v} values"));
     }
 }
+
+#[test]
+fn grids_without_points_are_empty_whatever_their_other_sides() {
+    for (nx, ny, nz) in [(1 << 40, 1 << 40, 0), (0, 1 << 40, 1 << 40), (1 << 40, 0, 1 << 40)] {
+        assert_eq!(stencil_7(nx, ny, nz).unwrap().nrows, 0);
+    }
+}

@@ -27,7 +27,7 @@ pub(crate) fn flat(text: &str) -> String {
     out.replace("::<", "<")
 }
 
-/// 128 bits of FNV-1a; only names depend on it, and names are checked against the source by the cache.
+/// 128 bits of FNV-1a.
 pub(crate) fn hash(text: &str) -> u128 {
     text.bytes().fold(0x6c62_272e_07bb_0142_62b8_2175_6295_c58d_u128, |h, b| {
         (h ^ u128::from(b)).wrapping_mul(0x0000_0000_0100_0000_0000_0000_0000_013b)
@@ -53,7 +53,7 @@ impl Spec {
         let _ = write!(name, "-sm_{}", self.architecture);
         name.retain(|c| c.is_ascii_alphanumeric() || c == '_' || c == '-');
         name.truncate(120);
-        format!("{name}-{:016x}", (hash(&self.canonical()) >> 64) as u64)
+        format!("{name}-{:032x}", hash(&self.canonical()))
     }
 
     /// Everything the source depends on, as text.

@@ -10,7 +10,7 @@ use std::fmt::Debug;
 ///
 /// # Safety
 /// `size_of`, `align_of` and the field order equal those of [`Scalar::TEXT`] in CUDA; there are no padding bytes; all
-/// bytes zero is a valid value.
+/// bytes zero is a valid value; [`Scalar::is_valid`] is true of bytes that are a value alone.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be stored in a matrix",
     note = "built in: bool, i8 to i64, u8 to u64, f32, f64, c32, c64, f16, bf16 (feature `half`); define a struct with `scalar!{{ … }}`"
@@ -26,7 +26,7 @@ pub unsafe trait Scalar: Copy + PartialEq + Debug + Send + Sync + 'static {
     }
     /// Bit-exact CUDA expression for this value (never a decimal float).
     fn cuda_literal(self) -> String;
-    /// Whether these bytes are a value: only `bool` has bytes that are none.
+    /// Whether these bytes are a value. As it stands here, for types of which all bytes are: of `bool`, of an enum and of what holds one not all are.
     fn is_valid(_bytes: &[u8]) -> bool {
         true
     }

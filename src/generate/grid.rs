@@ -6,9 +6,12 @@ use crate::storage::Coo;
 
 /// The graph Laplacian of a grid in which a point touches the neighbours that `touches` says: the diagonal counts them.
 fn stencil(operation: &'static str, size: [u64; 3], touches: fn([i64; 3]) -> bool) -> Result<Coo<f64>> {
-    let n = size.iter().try_fold(1u64, |n, s| n.checked_mul(*s)).filter(|n| *n <= u32::MAX as u64);
+    // None of them in one direction are none.
+    let n = size.iter().fold(1u64, |n, s| n.saturating_mul(*s));
     let [nx, ny, nz] = size;
-    let Some(n) = n else { return invalid(operation, format!("{nx} × {ny} × {nz} points are 2³² or more")) };
+    if n > u32::MAX.into() {
+        return invalid(operation, format!("{nx} × {ny} × {nz} points are 2³² or more"));
+    }
     let offsets: Vec<[i64; 3]> = (-1..=1)
         .flat_map(|z| (-1..=1).flat_map(move |y| (-1..=1).map(move |x| [x, y, z])))
         .filter(|d| *d != [0; 3] && touches(*d))

@@ -992,7 +992,8 @@ template <class T, class I, class Sorted> __device__ inline I lower_bound_near(c
     low += step;
     step *= 2;
   }
-  return lower_bound<T, I>(sorted, low, min(I(low + step), high), x);
+  // Of lists that nearly fill I no place is beyond them.
+  return lower_bound<T, I>(sorted, low, high - low > step ? I(low + step) : high, x);
 }
 
 }  // namespace oplus

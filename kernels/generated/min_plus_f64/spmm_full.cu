@@ -824,7 +824,7 @@ __device__ inline Sums full_terms(const FullFactors& f, u64 slot, u32 column, u6
   const char* const x = reinterpret_cast<const char*>(f.x + column);
   const u32 bytes = f.columns * u32(sizeof(Vector));
   bool has = false;
-  for (; e < end; e += batch * stride) {
+  for (;; e += batch * stride) {
     u32 k[batch];
     Matrix a[batch];
     Factors b[batch];
@@ -848,8 +848,9 @@ __device__ inline Sums full_terms(const FullFactors& f, u64 slot, u32 column, u6
       }
       has = true;
     }
+    // A row may be as long as a u32 counts.
+    if (end - e <= batch * stride) return sum;
   }
-  return sum;
 }
 
 // The sums of `shares` lanes, 1 << log_lanes apart, of which the first `terms` have some: in the first of them. All lanes call.

@@ -155,7 +155,7 @@ impl Rows<'_> {
                 let mut sums = W::bytes(false);
                 for (e, k) in indices.iter().enumerate() {
                     let v = if SAME { 0 } else { values[e] as usize };
-                    // SAFETY: columns of A are rows of X, all of whose places are there as `mxm` asserted; so many columns from `first` on
+                    // SAFETY: columns of A are rows of X, all of whose places are there as `by_words` asserted; so many columns from `first` on
                     // are in the row.
                     let x = unsafe { W::read(self.x.as_ptr().add(*k as usize * columns + first)) };
                     sums = sums.or(x.and(keep[v]).xor(change[v]));

@@ -125,7 +125,7 @@ pub(crate) fn numeric<A: Scalar, B: Scalar, C: Scalar>(
     Ok(unsafe { written(values, c.nnz()) })
 }
 
-/// Positions that are not the product's: cannot happen unless two structures have one fingerprint.
+/// Positions that are not the product's: a plan has compared them, `Way::Flat` relies on it.
 fn mismatch(operation: &'static str) -> Error {
     Error::InvalidValue { operation, reason: "the positions given are not those of the product".into() }
 }

@@ -27,8 +27,8 @@ pub(crate) fn reduce_rows(op: Shared<FunctionText>, a: Operand<'_>) -> Result<(A
     let kernel = program.kernel("reduce_rows")?;
     let launch = kernel.launch(chunks.count + tiles.count, block, 0).arg(pattern.nnz).arg(tiles.offsets(pattern));
     let launch = launch.arg(a.values).arg(chunks.count as u32).arg(&chunks.records).arg(&chunks.ended).arg(&sums);
-    // SAFETY: parameters as the README lists them, buffers of the sizes it asks for. Launches of one context come one after the
-    // other, so that the long rows' counters are zero when one begins.
+    // SAFETY: parameters as the README lists them, buffers of the sizes it asks for. These are launched on the context's
+    // own stream, one after the other, so that the long rows' counters are zero when one begins.
     unsafe { launch.arg(&out).arg(&tiles.begins).arg(tiles.most).run()? };
     Ok((tiles.rows.clone(), out))
 }

@@ -166,8 +166,8 @@ pub(crate) fn full_sums(
         let lanes = (pattern.nnz / tiles.rows.nnz.max(1) / 8).max(1).next_power_of_two().min(32);
         launch.arg(&tiles.begins).arg(lanes.trailing_zeros())
     };
-    // SAFETY: parameters as the README lists them, buffers of the sizes it asks for; x has all places. Launches of one context
-    // come one after the other, so that the long rows' counters are zero when one begins.
+    // SAFETY: parameters as the README lists them, buffers of the sizes it asks for; x has all places. These are
+    // launched on the context's own stream, one after the other, so that the long rows' counters are zero when one begins.
     unsafe { launch.run()? };
     Ok(y)
 }

@@ -144,9 +144,9 @@ impl Buffer {
         }
         self.renew();
         let bytes: &[u8] = bytemuck::cast_slice(from);
-        // The driver promises to have read pageable memory before it returns, page-locked memory it reads later. A slice
-        // may be either, so small ones go through pageable memory of ours and large ones wait.
-        if bytes.len() <= STAGED {
+        // The driver has read pageable memory before it returns, where the device cannot read that itself; page-locked memory is read
+        // later. A slice may be either, so small ones go through pageable memory of ours and large ones wait.
+        if bytes.len() <= STAGED && !self.context.reads_host() {
             let staged = memory::copied(OPERATION, bytes)?;
             return self.copy_from(OPERATION, range.start, &staged);
         }

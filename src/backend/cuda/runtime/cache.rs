@@ -202,8 +202,9 @@ fn decode(key: Key, bytes: &[u8]) -> Option<Compiled> {
         resources.insert(String::from_utf8(name.to_vec()).ok()?, r);
     }
     let image = match kind {
-        0 => Image::Cubin(rest.to_vec()),
-        1 => Image::Ptx(rest.to_vec()),
+        // The driver is given no length.
+        0 if rest.starts_with(b"\x7fELF") => Image::Cubin(rest.to_vec()),
+        1 if rest.ends_with(&[0]) => Image::Ptx(rest.to_vec()),
         _ => return None,
     };
     Some(Compiled { image, resources })

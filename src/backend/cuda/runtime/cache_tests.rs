@@ -3,7 +3,7 @@ use super::*;
 fn sample() -> Compiled {
     let r = Resources { registers: 40, stack: 8, spill_stores: 1, spill_loads: 2, shared: 4096 };
     let resources = BTreeMap::from([("numeric".to_owned(), r), ("symbolic".to_owned(), Resources::default())]);
-    Compiled { image: Image::Cubin((0..=255).collect()), resources }
+    Compiled { image: Image::Cubin(b"\x7fELF".iter().copied().chain(0..=255).collect()), resources }
 }
 
 #[test]
@@ -34,6 +34,11 @@ fn what_is_written_is_read() {
     let ptx = Compiled { image: Image::Ptx(b"ptx\0".to_vec()), resources: BTreeMap::new() };
     cache.write(key, &ptx);
     assert_eq!(cache.read(key), Some(ptx));
+    // What the driver would read beyond.
+    for image in [Image::Ptx(b"ptx".to_vec()), Image::Ptx(Vec::new()), Image::Cubin(b"\x7fEL".to_vec())] {
+        cache.write(key, &Compiled { image, resources: BTreeMap::new() });
+        assert_eq!(cache.read(key), None);
+    }
     cache.remove(key);
     assert_eq!(cache.read(key), None);
 }

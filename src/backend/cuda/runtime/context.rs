@@ -50,6 +50,8 @@ pub struct Context {
     /// `None` where the device has no stream-ordered allocation.
     pool: Option<CUmemoryPool>,
     properties: Properties,
+    /// Whether the device reads the host's memory by the host's own page tables.
+    reads_host: bool,
     pub(crate) usage: Usage,
     pub(crate) keep: Keep,
     pub(crate) modules: Modules,
@@ -110,6 +112,8 @@ impl Context {
         // SAFETY: the probe initialised the driver; a valid place to write to.
         driver.check("open device", unsafe { (api.device_get)(&mut device, ordinal as c_int) })?;
         let properties = properties(driver, device)?;
+        let host_pages = Attribute::CU_DEVICE_ATTRIBUTE_PAGEABLE_MEMORY_ACCESS_USES_HOST_PAGE_TABLES;
+        let reads_host = attribute(driver, device, host_pages).unwrap_or(0) != 0;
         let mut raw = std::ptr::null_mut();
         // SAFETY: a device of this driver; released in Drop.
         driver.check("open device", unsafe { (api.primary_ctx_retain)(&mut raw, device) })?;
@@ -123,6 +127,7 @@ impl Context {
             pool: None,
             lanes: OnceLock::new(),
             properties,
+            reads_host,
             usage: Usage::default(),
             keep: Keep::from_env(),
             modules: Modules::default(),
@@ -215,6 +220,9 @@ impl Context {
     /// What is known about the device.
     pub fn properties(&self) -> &Properties {
         &self.properties
+    }
+    pub(crate) fn reads_host(&self) -> bool {
+        self.reads_host
     }
 
     /// Free and total bytes of the device's memory. What the pool keeps counts as taken.

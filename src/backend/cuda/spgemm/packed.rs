@@ -24,7 +24,7 @@ impl Job<'_> {
     pub(super) fn packed(&self) -> Result<Buffer> {
         let (b, block, valued) = (self.b.pattern, self.tuning.primitive_block, self.semiring.reads.b);
         let (rows, value) = (b.nrows as u64, movable(self.semiring.b));
-        // As the kernel's struct is laid out: columns, then values, in multiples of 16 bytes.
+        // As the kernel's struct is laid out: values and columns, in multiples of 16 bytes.
         let bytes = u64::from(PACKED) * (4 + if valued { value.size as u64 } else { 0 });
         let packed = Buffer::alloc(self.context, rows * if valued { bytes.next_multiple_of(16) } else { bytes })?;
         let program = Program::new(self.context, Template::PackRows, |s| {
