@@ -108,3 +108,152 @@ fn indices_again_and_again() {
         }
     }
 }
+
+oplus::scalar! { /// 16 bytes.
+pub struct Hop { dist: f64, hops: u64 } }
+oplus::semiring! { pub struct Shortest[](Hop, Hop) -> Hop;
+    identity = Hop::make(f64::INFINITY, u64::MAX);
+    add = |x, y| (select(x.dist < y.dist || (x.dist == y.dist && x.hops <= y.hops), x, y));
+    multiply = |a, b, at| (Hop::make(add(a.dist, b.dist), add(add(a.hops, a.hops), add(b.hops, at.k))));
+}
+oplus::scalar! { /// 24 bytes, of which a block has the sums of fewer columns.
+pub struct Route { dist: f64, first: u64, toll: i64 } }
+oplus::semiring! { pub struct Together[](Route, Route) -> Route;
+    identity = Route::make(f64::INFINITY, 0, 0);
+    add = |x, y| (Route::make(min(x.dist, y.dist), max(x.first, y.first), add(x.toll, y.toll)));
+    multiply = |a, b, at| (Route::make(add(a.dist, b.dist), add(b.first, at.k), mul(a.toll, b.toll)));
+}
+
+fn hop(n: u64) -> Hop {
+    Hop::make((n % 7) as f64, n)
+}
+fn route(n: u64) -> Route {
+    Route::make((n % 50) as f64, n, n as i64 % 13 - 6)
+}
+fn number(n: u64) -> i64 {
+    n as i64 % 19 - 9
+}
+
+/// Rows with entries in these columns.
+fn matrix<T: Scalar>(rows: u64, columns: u64, value: fn(u64) -> T, row: fn(u64) -> Vec<u64>) -> Matrix<T> {
+    let all = (0..rows).flat_map(|i| row(i).into_iter().map(move |j| (i, j, value(i * 31 + j * 7))));
+    Matrix::build(rows, columns, &all.collect::<Vec<_>>()).unwrap()
+}
+fn vector<T: Scalar>(n: u64, value: fn(u64) -> T, has: impl Fn(u64) -> bool) -> Vector<T> {
+    let entries: Vec<_> = (0..n).filter(|i| has(*i)).map(|i| (i, value(i * 5 + 1))).collect();
+    Vector::build(n, &entries).unwrap()
+}
+
+/// Which products of a matrix and a vector are asked for.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Asked {
+    Vxm,
+    Mxv,
+}
+
+/// The most blocks that a launch of this kernel had, where the product on CUDA is the CPU's without a mask, under one and under its
+/// complement.
+fn most_blocks<T: Scalar, S: Semiring<T, T>>(asked: Asked, a: &Matrix<T>, x: &Vector<T>, kernel: &str) -> u64 {
+    let context = Context::get(0).unwrap();
+    let (there, x_there) = (a.to(&GPU).unwrap(), x.to(&GPU).unwrap());
+    let n = if asked == Asked::Vxm { a.ncols() } else { a.nrows() };
+    let m = vector(n, |_| true, |i| i % 3 == 0 || i == 5);
+    let made = |a: &Matrix<T>, x: &Vector<T>, m: &Vector<bool>, masked: usize| -> Result<Vec<(u64, S::Out)>> {
+        let (a, x) = (a.over::<S>(), x.over::<S>());
+        let operation = match asked {
+            Asked::Vxm => vxm(&x, &a),
+            Asked::Mxv => mxv(&a, &x),
+        };
+        let made = match masked {
+            0 => operation.eval(),
+            1 => operation.mask(&m.structure()).eval(),
+            _ => operation.mask(&m.structure().complement()).eval(),
+        };
+        made?.entries()
+    };
+    let m_there = m.to(&GPU).unwrap();
+    let mut most = 0;
+    for masked in 0..3 {
+        let (found, launches) = context.trace(|| made(&there, &x_there, &m_there, masked)).unwrap();
+        assert_eq!(found, made(a, x, &m, masked).unwrap(), "{asked:?} {} {masked}", std::any::type_name::<S>());
+        let blocks = launches.iter().filter(|l| l.kernel == kernel).map(|l| l.blocks).max();
+        most = most.max(blocks.unwrap_or(0));
+    }
+    most
+}
+
+const HUB: u64 = 60_000;
+
+/// Three columns.
+fn few(i: u64) -> Vec<u64> {
+    vec![i * 97 % 20_000, 20_000 + i * 13 % 20_000, 40_000 + i * 7 % 20_000]
+}
+
+/// A block had all of a hub's row to itself.
+#[test]
+fn a_hub_is_pushed_by_many_blocks() {
+    let Some(_one) = emulator::alone() else { return };
+    let hub = |i| if i == 7 { (0..HUB).collect() } else { few(i) };
+    let frontier = |i| i == 7 || i % 500 == 1;
+    fn same<T: Scalar, S: Semiring<T, T>>(value: fn(u64) -> T, row: fn(u64) -> Vec<u64>, x: fn(u64) -> bool) -> u64 {
+        let (a, x) = (matrix(4000, HUB, value, row), vector(4000, value, x));
+        let most = |kernel| most_blocks::<T, S>(Asked::Vxm, &a, &x, kernel);
+        most("spmspv_push").max(most("spmspv_claim"))
+    }
+    for (name, blocks) in [
+        ("PlusTimes", same::<_, PlusTimes>(number, hub, frontier)),
+        ("MinSecondI", same::<_, MinSecondI>(number, hub, frontier)),
+        ("AnySecondI", same::<_, AnySecondI>(number, hub, frontier)),
+        ("Shortest", same::<_, Shortest>(hop, hub, frontier)),
+    ] {
+        // 8192 products each.
+        assert_eq!(blocks, HUB / 8192, "{name}");
+    }
+    // Rows of a few entries are as they were.
+    assert_eq!(same::<_, PlusTimes>(number, few, frontier), 1);
+}
+
+/// Terms of a ⊕ without an atomic operation: each waited for the lock of its column.
+#[test]
+fn a_dense_column_is_summed_by_blocks() {
+    let Some(_one) = emulator::alone() else { return };
+    // More columns than a block has sums of.
+    let dense = |i| [3].into_iter().chain((0..5).map(|e| 4 + e * 250 + i * 11 % 250)).collect();
+    fn same<T: Scalar, S: Semiring<T, T>>(value: fn(u64) -> T, row: fn(u64) -> Vec<u64>) {
+        let a = matrix(900, 1300, value, row);
+        for part in [1, 2, 7] {
+            let x = vector(900, value, |i| i % 7 < part || part == 7);
+            let push = if part == 7 { "spmspv_push_all" } else { "spmspv_push" };
+            assert!(most_blocks::<T, S>(Asked::Vxm, &a, &x, push) > 0, "{push}");
+        }
+    }
+    same::<_, Compose<Times, First>>(number, dense);
+    same::<_, Shortest>(hop, dense);
+    same::<_, Together>(route, dense);
+}
+
+/// A row of many entries was a block's.
+#[test]
+fn long_rows_are_pulled_by_many_blocks() {
+    let Some(_one) = emulator::alone() else { return };
+    let long = |i| match i {
+        5 => (0..HUB).collect(),
+        8 => (1..HUB).step_by(6).collect(),
+        9 => (2..HUB).step_by(11).collect(),
+        10 => (40_000..HUB).collect(),
+        _ => few(i),
+    };
+    fn same<T: Scalar, S: Semiring<T, T>>(value: fn(u64) -> T, row: fn(u64) -> Vec<u64>) {
+        let a = matrix(30, HUB, value, row);
+        let frontiers: [fn(u64) -> bool; 4] = [|j| j % 2 == 0, |j| j < 9000, |j| j == 59_998, |_| true];
+        for x in frontiers {
+            let blocks = most_blocks::<T, S>(Asked::Mxv, &a, &vector(HUB, value, x), "spmv_long_rows");
+            assert!(blocks > 8, "{blocks} blocks");
+        }
+    }
+    same::<_, PlusTimes>(number, long);
+    same::<_, AnySecondI>(number, long);
+    same::<_, LorLand>(|n| n % 50 != 0, long);
+    same::<_, Compose<Times, First>>(number, long);
+    same::<_, Shortest>(hop, long);
+}
