@@ -237,18 +237,18 @@ fn a_dense_column_is_summed_by_blocks() {
 fn long_rows_are_pulled_by_many_blocks() {
     let Some(_one) = emulator::alone() else { return };
     let long = |i| match i {
-        5 => (0..HUB).collect(),
-        8 => (1..HUB).step_by(6).collect(),
-        9 => (2..HUB).step_by(11).collect(),
-        10 => (40_000..HUB).collect(),
+        0 => (0..HUB).collect(),
+        1 => (1..HUB).step_by(6).collect(),
+        3 => (2..HUB).step_by(11).collect(),
+        4 => (40_000..HUB).collect(),
         _ => few(i),
     };
     fn same<T: Scalar, S: Semiring<T, T>>(value: fn(u64) -> T, row: fn(u64) -> Vec<u64>) {
-        let a = matrix(30, HUB, value, row);
+        let a = matrix(6, HUB, value, row);
         let frontiers: [fn(u64) -> bool; 4] = [|j| j % 2 == 0, |j| j < 9000, |j| j == 59_998, |_| true];
         for x in frontiers {
             let blocks = most_blocks::<T, S>(Asked::Mxv, &a, &vector(HUB, value, x), "spmv_long_rows");
-            assert!(blocks > 8, "{blocks} blocks");
+            assert!(blocks > a.nrows(), "{blocks} blocks");
         }
     }
     same::<_, PlusTimes>(number, long);
