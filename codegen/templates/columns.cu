@@ -1,5 +1,5 @@
 // Columns moved: an entry goes to all places that a list of pairs (source, target), ascending by source, has for its
-// column, or by a shift. No scalar type. Spread over entries. Deterministic. Launches: README.md.
+// column, or by a shift. No scalar type. Spread over entries, in the end the result's. Deterministic. Launches: README.md.
 #include "device/rows.cuh"
 #include "thread/search.cuh"
 
@@ -57,23 +57,22 @@ window_offsets(u64 rows, u64 from, u64 count, u64 to, const u64* offsets, u64* o
   if (r <= rows) out[r] = offsets[from + (r < to ? 0 : min(r - to, count))] - offsets[from];
 }
 
-// Keys row << bits | target, and the entry of A.
+// Keys row << bits | target, and the entry of A, of the nnz entries of the result: many may be one entry's. starts: n + 1.
 extern "C" __global__ void __launch_bounds__(tuning::primitive_block)
-columns_keys(u64 n, u64 rows, const u64* offsets, const u32* indices, u64 pairs, const u32* sources,
+columns_keys(u64 nnz, u64 n, u64 rows, const u64* offsets, const u32* indices, u64 pairs, const u32* sources,
              const u32* targets, u32 from, u32 to, const u64* starts, u32 bits, u64* keys, u32* places) {
   const u64 base = u64(blockIdx.x) * entry_tile;
-  const RowRange range = rows_of_entries(offsets, rows, base, min(base + entry_tile, n));
+  const RowRange entries = rows_of_entries(starts, n, base, min(base + entry_tile, nnz));
+  const RowRange range = rows_of_entries(offsets, rows, entries.first, u64(entries.last) + 1);
   for (u32 i = 0; i < tuning::entry_items; i++) {
-    const u64 e = base + i * tuning::primitive_block + threadIdx.x;
-    if (e >= n) break;
-    const u32 column = indices[e];
-    const Targets t = targets_of(column, pairs, sources, from);
-    if (t.first == t.last) continue;
-    const u64 row = u64(row_of(offsets, range.first, range.last, e)) << bits, start = starts[e] - t.first;
-    for (u64 p = t.first; p < t.last; p++) {
-      keys[start + p] = row | (sources ? targets[p] : column - from + to);
-      places[start + p] = u32(e);
-    }
+    const u64 at = base + i * tuning::primitive_block + threadIdx.x;
+    if (at >= nnz) break;
+    const u32 e = row_of(starts, entries.first, entries.last, at), column = indices[e];
+    const u64 row = u64(row_of(offsets, range.first, range.last, e)) << bits;
+    u32 target = column - from + to;
+    if (sources) target = targets[lower_bound<u32, u64>(sources, 0, pairs, column) + (at - starts[e])];
+    keys[at] = row | target;
+    places[at] = e;
   }
 }
 

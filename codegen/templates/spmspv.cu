@@ -56,12 +56,17 @@ extern "C" __global__ void __launch_bounds__(tuning::spmv_block)
 spmspv_push(u64 x_count, u32 each, const u32* x_indices, const Vector* x_values, const u64* a_offsets, const u32* a_indices,
             const Matrix* a_values, const u32* mask, const u64* k_ids, const u64* out_ids, u32* y_present, C* y_values,
             u32* state) {
+  const BlockSums sums = {sums_memory()};
+  const auto add = [&](C term, u32 column) { add_term(term, column, y_present, y_values, state); };
+  sums.clear();
   for_pushed(x_count, each, x_indices, a_offsets, a_indices, mask, [&](u32 x, u64 e, u32 column) {
     if constexpr (first) {
       if (state[column] != x) return;
     }
-    push_term(a_values, e, x_values, x, x_indices[x], column, k_ids, out_ids, y_present, y_values, state);
+    const C term = term_of(a_values, e, x_values, x, x_indices[x], column, k_ids, out_ids);
+    if (!sums.add(term, column)) add(term, column);
   });
+  sums.end(add);
 }
 
 __device__ inline RowWriter::Shared& row_memory() {
@@ -111,10 +116,16 @@ spmspv_claimed(u64 columns, const u32* x_indices, const Vector* x_values, const 
 extern "C" __global__ void __launch_bounds__(tuning::primitive_block)
 spmspv_push_all(u64 n, u64 rows, const u64* a_offsets, const u32* a_indices, const Matrix* a_values, const Vector* x_values,
                 const u64* k_ids, const u64* out_ids, u32* y_present, C* y_values, u32* state) {
+  const BlockSums sums = {sums_memory()};
+  const auto add = [&](C term, u32 column) { add_term(term, column, y_present, y_values, state); };
+  sums.clear();
   const Entries<Matrix> a = {n, rows, a_offsets, a_indices, nullptr};
   for_entries<false, true, true>(a, [&](u64 e, bool inside, const Matrix&, u32 k, u32 column) {
-    if (inside) push_term(a_values, e, x_values, k, k, column, k_ids, out_ids, y_present, y_values, state);
+    if (!inside) return;
+    const C term = term_of(a_values, e, x_values, k, k, column, k_ids, out_ids);
+    if (!sums.add(term, column)) add(term, column);
   });
+  sums.end(add);
 }
 
 }  // namespace oplus

@@ -15,7 +15,7 @@ use crate::storage::store::{Store, axes_for, same_device};
 use std::sync::Arc;
 
 /// C = [A₀₀ A₀₁ …; A₁₀ A₁₁ …; …]: the tile Aᵣ꜀ = `tiles[r][c]` stands in row r and column c of tiles. Tiles of one row are equally high, those
-/// of one column equally wide. O(nnz + m · tiles of a row) on the host.
+/// of one column equally wide. O(nnz + m · tiles of a row); on CUDA times the logarithm of the tiles of a row.
 ///
 /// SuiteSparse:GraphBLAS, GxB_Matrix_concat. Values are moved, the same bits on every device.
 ///

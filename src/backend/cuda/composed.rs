@@ -1,5 +1,6 @@
 //! Operations put together from others: everything stays on the device.
 #![allow(clippy::eq_op)]
+use super::spgemm::chunks::Room;
 use super::{Cuda, DeviceCsr, DevicePattern};
 use crate::algebra::*;
 use crate::backend::places::{How, Moves};
@@ -64,32 +65,47 @@ pub(crate) fn top_k<T: Comparable>(cuda: &Cuda, a: &DeviceCsr<T>, k: usize) -> R
     cuda.write::<T, T, Overwrite>(&cuda.empty("top_k", pattern.nrows, pattern.ncols)?, a, Some(&mask), true)
 }
 
-/// Tiles moved to their places, and these together: rows of tiles first, by halves.
+/// Tiles side by side together, and these lines one below the other: offsets are shifted, and entries copied once.
 pub(super) fn concat<T: Scalar>(cuda: &Cuda, tiles: &[Vec<&DeviceCsr<T>>]) -> Result<DeviceCsr<T>> {
     let operation = "concat";
     let ncols = tiles.first().map_or(0, |line| line.iter().map(|t| t.pattern.ncols).sum());
     let nrows = tiles.iter().map(|line| line.first().map_or(0, |t| t.pattern.nrows)).sum();
-    let (mut placed, mut top) = (memory::with_capacity(operation, tiles.len())?, 0u32);
+    let filled = || tiles.iter().flatten().filter(|t| t.nnz() > 0);
+    let Some(some) = filled().next() else { return cuda.empty(operation, nrows, ncols) };
+    // One value for all of them is not written out.
+    let iso = some.is_iso() && filled().all(|t| t.one_bytes() == some.one_bytes());
+    let size = if iso { 0 } else { T::TEXT.size };
+    let mut all = Room::of(&cuda.context, nrows, filled().map(|t| t.nnz()).sum(), size)?;
+    let (mut top, mut start) = (0, 0);
     for line in tiles {
-        let (mut row, mut start) = (memory::with_capacity(operation, line.len())?, 0u32);
-        let height = line.first().map_or(0, |t| t.pattern.nrows) as u32;
-        for tile in line {
-            let len = tile.pattern.ncols as u32;
+        let Some(line) = side_by_side(cuda, line, ncols)? else { continue };
+        let rows = top..top + line.pattern.nrows;
+        top = rows.end;
+        all.place(line.read_if(!iso)?.operand(), size, rows, start)?;
+        start += line.nnz();
+    }
+    let (pattern, values) = all.filled((nrows, ncols));
+    match iso {
+        true => some.with_moved(pattern, values),
+        false => Ok(DeviceCsr::new(pattern, values)),
+    }
+}
+
+/// A line of tiles as rows of that many columns; a line without entries as any of its tiles.
+fn side_by_side<T: Scalar>(cuda: &Cuda, line: &[&DeviceCsr<T>], ncols: usize) -> Result<Option<DeviceCsr<T>>> {
+    let (mut row, mut start) = (memory::with_capacity("concat", line.len())?, 0u32);
+    for tile in line {
+        let len = tile.pattern.ncols as u32;
+        if tile.pattern.ncols == ncols {
+            return Ok(Some((*tile).clone()));
+        }
+        if tile.nnz() > 0 {
             let moves = Moves { places: ncols, how: How::Range { from: 0, len, to: start } };
             row.push(cuda.moved(tile, None, Some(&moves))?);
-            start += len;
         }
-        let line = joined(cuda, row)?;
-        if let Some(line) = line {
-            let moves = Moves { places: nrows, how: How::Range { from: 0, len: height, to: top } };
-            placed.push(cuda.moved(&line, Some(&moves), None)?);
-        }
-        top += height;
+        start += len;
     }
-    match joined(cuda, placed)? {
-        Some(all) => Ok(all),
-        None => cuda.empty(operation, nrows, ncols),
-    }
+    Ok(joined(cuda, row)?.or_else(|| line.first().map(|tile| (*tile).clone())))
 }
 
 /// The entries of all, which have no place in common.

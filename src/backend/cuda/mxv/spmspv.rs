@@ -53,6 +53,22 @@ pub(crate) fn vxm(product: &Product) -> Result<(Arc<DevicePattern>, Buffer)> {
     Ok((pattern, values))
 }
 
+/// Products of a block that others would share, at least.
+const HEAVY: u64 = 8192;
+/// So many times the blocks that multiprocessors hold are launched for a row that may be among x's, at most.
+const TIMES: u64 = 8;
+/// Blocks side by side that share products, at most.
+const SHARES: u64 = 65_535;
+
+/// How many blocks share the products of each of so many groups of x's entries, so that none has a hub's row for itself while
+/// the others, of which `busy` run at once, have no more than their part of all products. Of rows whose lengths nobody knows any may be
+/// a hub's; for those no more blocks are launched than run at once.
+fn hub_shares(a: &DevicePattern, (groups, busy): (u64, u64), products: u64) -> u64 {
+    let (longest, most) = a.longest.map_or((a.nnz, busy), |longest| (longest, TIMES * busy));
+    let part = (products / busy.max(1)).max(HEAVY);
+    (longest / part).min(most / groups.max(1)).clamp(1, SHARES)
+}
+
 /// A push of x along the rows of A: its kernels, and how they are launched.
 struct Push<'a> {
     context: &'a Arc<Context>,
@@ -87,9 +103,11 @@ impl<'a> Push<'a> {
         let each = x.pattern.nnz.div_ceil(blocks).next_multiple_of(32).clamp(32, u64::from(tuning.spmv_block));
         // Long rows of few entries are shared out, so that all multiprocessors work.
         let mean = a.pattern.nnz.checked_div(a.pattern.nrows as u64).unwrap_or(0);
-        let shares = if mean < 32 { 1 } else { (mean / 8).clamp(2, 64) as u32 };
+        let shares = if mean < 32 { 1 } else { (mean / 8).clamp(2, 64) };
+        let groups = x.pattern.nnz.div_ceil(each);
+        let shares = shares.max(hub_shares(a.pattern, (groups, blocks), x.pattern.nnz.saturating_mul(mean))) as u32;
         // A row is 32 bits of places, so blocks of them fit.
-        let (grid, each) = ((x.pattern.nnz.div_ceil(each) as u32, shares, 1), each as u32);
+        let (grid, each) = ((groups as u32, shares, 1), each as u32);
         Ok(Self { context, x, a, c, claims, mask, ids, program, tuning, grid, each })
     }
     fn bits(&self) -> Option<&Buffer> {

@@ -9,6 +9,9 @@ use crate::error::Result;
 use oplus_codegen::{SemiringText, Shared, Template};
 use std::sync::Arc;
 
+/// Bytes of the record of a long row's part.
+const PART: u64 = 24;
+
 /// t⟨m⟩ = A ⊕.⊗ x by rows.
 pub(crate) fn mxv(product: &Product) -> Result<(Arc<DevicePattern>, Buffer)> {
     if !product.is_masked() && product.b.pattern.nnz == product.b.pattern.ncols as u64 && product.a.pattern.nnz > 0 {
@@ -25,8 +28,10 @@ pub(crate) fn mxv(product: &Product) -> Result<(Arc<DevicePattern>, Buffer)> {
     });
     let present = Buffer::zeroed_for::<u32>(context, a.pattern.nrows.div_ceil(32))?;
     let values = Buffer::alloc(context, rows * c.size as u64)?;
-    let (long_rows, long_count) =
-        (Buffer::alloc_for::<u32>(context, a.pattern.nrows)?, Buffer::zeroed_for::<u32>(context, 1)?);
+    // Where the longest row is known there may be none.
+    let longest = a.pattern.longest.unwrap_or(a.pattern.nnz);
+    let most = if longest > u64::from(tuning.spmv_long) { a.pattern.nnz / u64::from(tuning.spmv_long) } else { 0 };
+    let (parts, count) = (Buffer::alloc(context, most * PART)?, Buffer::zeroed_for::<u32>(context, 1)?);
     let mean = a.pattern.nnz.checked_div(rows).unwrap_or(0);
     let lanes = (mean / 4).max(1).next_power_of_two().min(32);
     let block = tuning.spmv_block;
@@ -34,16 +39,17 @@ pub(crate) fn mxv(product: &Product) -> Result<(Arc<DevicePattern>, Buffer)> {
     let launch = kernel.launch((rows * lanes).div_ceil(block as u64), block, 0).arg(rows).arg(&a.pattern.offsets);
     let launch = launch.arg(&a.pattern.indices).arg(a.values).arg(&dense.present).arg(&dense.values);
     let launch = launch.arg(mask.as_ref().map(|m| &m.pattern.words));
-    let launch = launch.arg(ids.i.as_ref()).arg(ids.k.as_ref()).arg(&present).arg(&values).arg(&long_rows);
+    let launch = launch.arg(ids.i.as_ref()).arg(ids.k.as_ref()).arg(&present).arg(&values).arg(&parts);
     // SAFETY: parameters as the README lists them, buffers of the sizes it asks for.
-    unsafe { launch.arg(&long_count).run()? };
-    if a.pattern.nnz > tuning.spmv_long as u64 {
+    unsafe { launch.arg(&count).run()? };
+    if most > 0 {
+        let sums = Buffer::alloc(context, most.saturating_mul(c.size as u64))?;
         let kernel = program.kernel("spmv_long_rows")?;
-        let grid = resident(&kernel, block, 0, rows)?;
+        let grid = resident(&kernel, block, 0, most)?;
         let launch = kernel.launch(grid, block, 0).arg(&a.pattern.offsets).arg(&a.pattern.indices).arg(a.values);
         let launch = launch.arg(&dense.present).arg(&dense.values).arg(ids.i.as_ref()).arg(ids.k.as_ref());
         // SAFETY: as above.
-        unsafe { launch.arg(&present).arg(&values).arg(&long_rows).arg(&long_count).run()? };
+        unsafe { launch.arg(&present).arg(&values).arg(&parts).arg(&count).arg(&sums).run()? };
     }
     let (pattern, values) = vector::compact(context, a.pattern.nrows, c, DeviceBitmap { present, values })?;
     Ok((Arc::new(pattern), values))

@@ -181,7 +181,7 @@ impl<T> DeviceCsr<T> {
         }
     }
     /// With what came of it.
-    fn with_moved(&self, pattern: DevicePattern, values: Buffer) -> Result<Self> {
+    pub(crate) fn with_moved(&self, pattern: DevicePattern, values: Buffer) -> Result<Self> {
         match &self.values {
             Values::All(_) => Ok(Self::new(pattern, values)),
             Values::One(one) => Ok(Self::with(Arc::new(pattern), Values::again(one)?)),

@@ -104,7 +104,7 @@ pub(crate) fn move_columns(scalar: ScalarText, a: Operand<'_>, moves: &Moves) ->
         sortable(operation, nnz)?;
         let (keyed, bits) = (Keyed::room(context, nnz)?, bits_below(moves.places));
         let kernel = program.kernel("columns_keys")?;
-        let launch = kernel.launch(n.div_ceil(tile), block, 0).arg(n).arg(rows).arg(&pattern.offsets);
+        let launch = kernel.launch(nnz.div_ceil(tile), block, 0).arg(nnz).arg(n).arg(rows).arg(&pattern.offsets);
         let launch = launch.arg(&pattern.indices).arg(pairs).arg(sources).arg(targets).arg(from).arg(to).arg(&starts);
         // SAFETY: as above; nnz keys and places.
         unsafe { launch.arg(bits).arg(&keyed.keys).arg(&keyed.places).run()? };
