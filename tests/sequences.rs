@@ -317,7 +317,11 @@ fn product<T: Values>(step: &Step, a: M<T>, b: M<T>) -> Operation<Product<T, T, 
 
 /// What was seen, or why not.
 fn told(seen: Result<String>) -> String {
-    seen.unwrap_or_else(|e| format!("{e:?}"))
+    seen.unwrap_or_else(|e| {
+        let told = format!("{e:?}");
+        // Which row of a plan's operand is another is not looked up on a device.
+        told.split_once(" entries as planned, but").map_or(told.clone(), |(before, _)| before.to_string())
+    })
 }
 
 /// How many sequences are asked for.
