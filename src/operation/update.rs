@@ -106,7 +106,7 @@ impl<T: Scalar> Updates<T> {
 }
 
 fn updated<T: Scalar>(operation: &'static str, c: &Store<T>, updates: &Updates<T>) -> Result<Store<T>> {
-    written(operation, c, updates).map_err(|e| e.in_operation(operation))
+    written(operation, c, updates).and_then(|made| made.trimmed(operation)).map_err(|e| e.in_operation(operation))
 }
 
 fn written<T: Scalar>(operation: &'static str, c: &Store<T>, updates: &Updates<T>) -> Result<Store<T>> {
