@@ -1,4 +1,6 @@
 //! Single elements set and removed, alone and in batches.
+#[cfg(feature = "cuda")]
+use super::With;
 use super::{MaskParts, Overwrite, write};
 use crate::algebra::{Scalar, Second};
 use crate::backend::Body;
@@ -188,6 +190,15 @@ fn set<T: Scalar>(store: &mut Store<T>, (row, column): (u64, u64), value: Option
             Some(value) => dense.put(operation, place as u32, value),
             None => dense.remove(operation, &[place as u32]),
         };
+    }
+    // New elements go where cells lie.
+    #[cfg(feature = "cuda")]
+    if let (Body::CudaHeld(_), Some(value), Some(_)) = (&store.body, value, places) {
+        let axes = (Axis::like(&store.rows, store.rows.n()), Axis::like(&store.cols, store.cols.n()));
+        let new = built::<T, Second>(operation, axes, (&[row], &[column], &[value]), false, store.device)?;
+        if crate::format::updated::<T, T, With<Second>>(operation, store, &new, None, false)? {
+            return Ok(());
+        }
     }
     let mut updates = Updates::new();
     updates.push(row, column, value)?;
