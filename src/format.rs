@@ -115,7 +115,7 @@ impl<T: Scalar, S> Vector<T, S> {
 }
 
 /// The row of a store of the CPU with a bit for every place.
-fn dense<T: Scalar>(operation: &'static str, store: &Store<T>) -> Result<Option<Dense<T>>> {
+pub(crate) fn dense<T: Scalar>(operation: &'static str, store: &Store<T>) -> Result<Option<Dense<T>>> {
     match (&store.body, &store.rows, &store.cols) {
         (Body::Dense(d), ..) => Ok(Some(d.clone())),
         (Body::Host(row), Axis::Full(1), Axis::Full(_)) if store.device == Device::Cpu => {

@@ -442,3 +442,26 @@ fn one_value_is_written_out_for_each() {
         }
     }
 }
+
+/// An element that was not there gets its cell, and the matrix stays what it is.
+#[test]
+fn new_elements_get_their_cells() {
+    if emulator::cuda().is_none() {
+        return;
+    }
+    let entries: Vec<_> = (0..40).map(|e| (e % 9, e * 5 % 7, e as i64)).collect();
+    let mut coo = Coo::new(9, 7);
+    entries.iter().for_each(|(i, j, v)| coo.push(*i, *j, *v));
+    let a: Matrix<i64> = Matrix::build_with(&coo, Second).unwrap();
+    let (mut a, mut b) = (a.clone(), a.to_format(Format::Bitmap).unwrap().to(&GPU).unwrap());
+    for i in 0..9 {
+        for j in 0..7 {
+            let before = b.clone();
+            a.set(i, j, 100 + j as i64).unwrap();
+            b.set(i, j, 100 + j as i64).unwrap();
+            assert_eq!(b.entries().unwrap(), a.entries().unwrap());
+            assert_eq!(b.format(), if a.nvals() == 63 { Format::Full } else { Format::Bitmap });
+            assert!(before.get(i, j).unwrap() != Some(100 + j as i64));
+        }
+    }
+}

@@ -1,5 +1,6 @@
 //! Stores whose scalar is not in the type: a product's way from the call to the kernel is compiled once.
 use super::host::HostCsr;
+use super::places::NONE;
 use super::{Body, MaskOn, PatternBody, cpu, reference};
 use crate::algebra::{Scalar, ScalarText};
 use crate::device::Device;
@@ -390,6 +391,25 @@ impl UntypedStore {
             UntypedBody::CudaHeld(h) => UntypedBody::Cuda(h.blank()?),
         };
         Ok(Self { rows: self.rows.clone(), cols: self.cols.clone(), body, ..*self })
+    }
+    /// The entries of a row in host memory whose indices have places on this axis, there, where both are lists.
+    pub(crate) fn within(self, cols: &Axis, operation: &'static str) -> Result<Self> {
+        if !self.cols.is_listed() || !cols.is_listed() || self.cols.same(cols) {
+            return Ok(self);
+        }
+        let list = match &self.body {
+            UntypedBody::Host(list) => list.clone(),
+            UntypedBody::Dense(d) => d.listed()?,
+            UntypedBody::Held(h) => h.shared()?,
+            #[cfg(feature = "cuda")]
+            _ => return Ok(self),
+        };
+        let places = self.cols.found_on(cols, operation)?;
+        let kept = list.values.kept(&list.pattern, &|j| places[j as usize] != NONE)?;
+        let indices = cpu::mapped(operation, &kept.pattern.indices, |j| places[j as usize])?;
+        let pattern = Pattern::new(1, cols.places(), vec![0, indices.len() as u64], indices);
+        let body = UntypedBody::Host(UntypedCsr { pattern: Arc::new(pattern), values: kept.values });
+        Ok(Self { cols: cols.clone(), body, ..self })
     }
     /// Transposed where asked, a list in any case.
     pub(crate) fn oriented(&self, transposed: bool, reads: Reading) -> Result<Self> {

@@ -55,7 +55,8 @@ impl<T: Scalar, C> Extract<T, C> {
 }
 
 /// T(p, q) = A(`rows[p]`, `cols[q]`): a sub-matrix; indices may come in any order and more than once.
-/// O(entries of the rows taken), times the logarithm of a row's length where columns are not ascending.
+/// O(entries of the rows taken), times the logarithm of a row's length where columns are not ascending; of few columns of a
+/// [`Csc`](crate::Format::Csc) O(their entries), and the same of a matrix seen transposed whose few rows are asked for.
 ///
 /// T has as many rows and columns as there are indices. GraphBLAS C API 2.1, GrB_extract. Values are moved, the same bits on every device.
 ///
@@ -124,7 +125,7 @@ where
     Operation::new(kernel)
 }
 
-/// t(q) = A(i, `cols[q]`): a row as a vector. O(cols + the row's entries).
+/// t(q) = A(i, `cols[q]`): a row as a vector. O(cols + the row's entries); of a matrix seen transposed as [`extract_column`].
 ///
 /// t is as long as there are columns asked for. Values are moved, the same bits on every device.
 ///
@@ -146,7 +147,8 @@ pub fn extract_row<T: Scalar, S>(
     Operation::new(Extract::new("extract_row", a, Indices::one(row), cols))
 }
 
-/// t(p) = A(`rows[p]`, j): a column as a vector. O(entries of the rows); of a matrix seen transposed as [`extract_row`].
+/// t(p) = A(`rows[p]`, j): a column as a vector. O(entries of the rows), of a [`Csc`](crate::Format::Csc) and of a matrix whose transpose is
+/// kept O(rows + the column's entries); of a matrix seen transposed as [`extract_row`].
 ///
 /// t is as long as there are rows asked for. GraphBLAS C API 2.1, GrB_Col_extract. Values are moved, the same bits on every device.
 ///
@@ -205,7 +207,12 @@ impl<T: Scalar> Core<T> for Taking<T> {
         let part = self.part()?;
         // What is taken is turned, not what it is taken from.
         let part = if self.transposed { part.transposed() } else { part };
-        if self.column && !self.transposed && matches!(part.rows, Chosen::All(_)) {
+        let turns = self.transposed != self.column;
+        if by_columns(&self.a, &part) {
+            let taken = taken(self.name, &oriented(&self.a, true)?, &part.transposed())?;
+            return Ok((Owned(oriented(&taken, !turns)?), false));
+        }
+        if turns && matches!(part.rows, Chosen::All(_)) && part.cols.count() == 1 {
             let (a, place) = (&self.a, self.a.cols.place(part.cols.index(0)).map(|place| place as u32));
             let body = on_backend!(a.device, |backend| {
                 let csr = backend.csr(&a.body)?;
@@ -221,6 +228,20 @@ impl<T: Scalar> Core<T> for Taking<T> {
             }
         }
         let taken = taken(self.name, &self.a, &part)?;
-        Ok((Owned(oriented(&taken, self.transposed != self.column)?), false))
+        Ok((Owned(oriented(&taken, turns)?), false))
     }
+}
+
+/// Whether few columns of a matrix that is stored by columns are asked for, and more of its rows: its columns are there to be taken.
+fn by_columns<T: Scalar>(a: &Store<T>, part: &Part) -> bool {
+    // Less than this part of a dimension is few beside all of the other: what is taken has to be turned, if it is a matrix.
+    const FEW: u128 = 4;
+    let stored = match &a.body {
+        Body::Held(h) => h.frame.has_columns(),
+        #[cfg(feature = "cuda")]
+        Body::CudaHeld(h) => h.frame.has_columns(),
+        _ => false,
+    };
+    let ((m, n), (rows, cols)) = (a.shape(), part.shape());
+    stored && u128::from(cols) * u128::from(m) * FEW <= u128::from(rows) * u128::from(n)
 }

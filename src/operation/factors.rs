@@ -21,7 +21,7 @@ use crate::spgemm::Strategy;
 use crate::storage::axis::Axis;
 use crate::storage::dense::Places;
 use crate::storage::pattern::Pattern;
-use crate::storage::store::{Store, same_device};
+use crate::storage::store::{PatternStore, Store, same_device};
 use std::fmt::{Debug, Formatter};
 use std::sync::Arc;
 
@@ -84,7 +84,15 @@ struct Layout {
 /// The axes of an operand as it is stored, and whether it is to be read transposed.
 type Placed<'a> = (&'a Axis, &'a Axis, bool);
 
-fn layout(kind: Kind, a: Placed, b: Placed, mut options: MxmOptions, mask: Option<&MaskParts>) -> Result<Layout> {
+/// On the `host` what a mask says of rows and columns that the result has none of is dropped; else all get places.
+fn layout(
+    kind: Kind,
+    a: Placed,
+    b: Placed,
+    mut options: MxmOptions,
+    mask: Option<&MaskParts>,
+    host: bool,
+) -> Result<Layout> {
     let operation = kind.name();
     let plain_mask = mask.is_some_and(|m| !m.complement);
     // A kernel that dots wants B as it is; vectors choose push or pull by how the matrix is stored.
@@ -99,14 +107,17 @@ fn layout(kind: Kind, a: Placed, b: Placed, mut options: MxmOptions, mask: Optio
     let (mut i, k, mut j) = (a_axes.0.clone(), a_axes.1.union(b_axes.0, operation)?, b_axes.1.clone());
     let mask_axes =
         |i: &Axis, j: &Axis| if kind == Kind::Mxv { (j.clone(), i.clone()) } else { (i.clone(), j.clone()) };
-    if let Some(m) = mask {
+    if let Some(m) = mask.filter(|_| !host) {
         let (mi, mj) = mask_axes(&m.pattern.rows, &m.pattern.cols);
         (i, j) = (i.union(&mi, operation)?, j.union(&mj, operation)?);
     }
     let out = mask_axes(&i, &j);
     let mask = match mask {
         None => None,
-        Some(m) => Some(MaskBody::new(&m.pattern.on_axes(&out.0, &out.1, operation)?.body, m.complement)),
+        Some(m) => {
+            let on = if host { PatternStore::within } else { PatternStore::on_axes };
+            Some(MaskBody::new(&on(&m.pattern, &out.0, &out.1, operation)?.body, m.complement))
+        }
     };
     let a = if flipped && kind == Kind::Mxv { (k.clone(), i.clone()) } else { (i.clone(), k.clone()) };
     let b = if b_lies_swapped { (j.clone(), k.clone()) } else { (k.clone(), j.clone()) };
@@ -242,13 +253,23 @@ impl Factors {
         let held = held_a.saturating_add(held(&b, &self.scaled.1));
         let thinned = thinned(self.kind.name(), &mut a.0, &mut b.0, mask)?;
         let mask = thinned.as_ref().or(mask);
+        // A limit is of what each of these steps takes on common axes.
+        let host = self.a.0.body.is_host() && limit.is_none();
+        if host {
+            // Entries of a vector that the matrix has no row or column for meet nothing: it goes to the matrix, not the other way.
+            match self.kind {
+                Kind::Vxm => a.0 = a.0.within(if b.1 { &b.0.cols } else { &b.0.rows }, self.kind.name())?,
+                Kind::Mxv => b.0 = b.0.within(if a.1 { &a.0.rows } else { &a.0.cols }, self.kind.name())?,
+                Kind::Mxm => {}
+            }
+        }
         let (operation, (a, ta), (b, tb)) = (self.kind.name(), (&a.0, &a.1), (&b.0, &b.1));
         let inner = || {
             let a = if *ta { &a.rows } else { &a.cols };
             union_bytes(a, if *tb || self.kind == Kind::Mxv { &b.cols } else { &b.rows })
         };
         check(&|| held.saturating_add(inner()))?;
-        let to = layout(self.kind, (&a.rows, &a.cols, *ta), (&b.rows, &b.cols, *tb), self.options, mask)?;
+        let to = layout(self.kind, (&a.rows, &a.cols, *ta), (&b.rows, &b.cols, *tb), self.options, mask, host)?;
         check(&|| {
             let aligning = [aligning_bytes(a, to.turned.0, &to.a), aligning_bytes(b, to.turned.1, &to.b)];
             aligning.into_iter().fold(held.saturating_add(inner()), u64::saturating_add)

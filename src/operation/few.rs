@@ -47,6 +47,9 @@ pub(super) fn assigned<C: Scalar, T: Scalar, F: Accumulate<C, T>>(
     if c.device != Device::Cpu {
         return Ok(false);
     }
+    if matches!(&c.body, Body::Held(_)) {
+        return in_cells::<C, T, F>(c, source, part);
+    }
     let (Body::Host(host), Some(cols)) = (&c.body, Columns::new(&c.cols, &part.cols)) else { return Ok(false) };
     let pattern = &host.pattern;
     let (nnz, reached) = (pattern.nnz() as u64, part.rows.count());
@@ -85,6 +88,47 @@ pub(super) fn assigned<C: Scalar, T: Scalar, F: Accumulate<C, T>>(
     let Some(anew) = anew::<C, T, F>(host, &reached)? else { return Ok(false) };
     let Body::Host(host) = &mut c.body else { return Ok(false) };
     put(host, anew).map(|()| true)
+}
+
+/// The same where `c` has a cell for everything, of few of them.
+fn in_cells<C: Scalar, T: Scalar, F: Accumulate<C, T>>(
+    c: &mut Store<C>,
+    source: &Source<T>,
+    part: &Part,
+) -> Result<bool> {
+    let (Body::Held(held), Some(cols)) = (&c.body, Columns::new(&c.cols, &part.cols)) else { return Ok(false) };
+    let (rows, n) = (part.rows.count(), part.rows.count().saturating_mul(part.cols.count()));
+    let few = n.saturating_mul(FEW) <= held.frame.slots() as u64 && n < MANY;
+    if !held.frame.has_cells() || !few || !ascending(&part.rows) || matches!(source, Source::Store(_, true)) {
+        return Ok(false);
+    }
+    // Vectors have bits and values, not cells.
+    if c.rows.n() == 1 && F::TEXT.is_none() && !matches!(source, Source::Value(Some(_))) {
+        return Ok(false);
+    }
+    let from = match source {
+        Source::Store(a, _) => Some(a.to_host()?),
+        Source::Value(_) => None,
+    };
+    let (mut writes, mut new) = (memory::with_capacity(OPERATION, n as usize)?, Vec::new());
+    for p in 0..rows {
+        if row_of(source, from.as_ref(), p as usize, &cols, &mut new)?.is_none() {
+            return Ok(false);
+        }
+        let Some(row) = c.rows.place(part.rows.index(p)) else { return Ok(false) };
+        let mut new = new.iter().peekable();
+        for q in 0..part.cols.count() {
+            let Some(column) = cols.place(q) else { return Ok(false) };
+            let (before, after) = (held.get(row, column), new.next_if(|e| e.0 == column).map(|e| e.1));
+            // An accumulator deletes nothing.
+            let z = if after.is_none() && F::TEXT.is_some() { before } else { F::combine(before, after) };
+            if before.is_some() || z.is_some() {
+                writes.push((row * c.cols.places() + column as usize, z));
+            }
+        }
+    }
+    let Body::Held(held) = &mut c.body else { return Ok(false) };
+    held.put_cells(OPERATION, &writes)
 }
 
 fn ascending(chosen: &Chosen) -> bool {

@@ -273,7 +273,14 @@ pub(crate) fn made<T: Scalar>(core: &dyn Core<T>, mask: Option<&Mask>) -> Result
     let (shape, device) = core.check()?;
     let made = mask_parts(core.name(), mask, shape, device)
         .and_then(|mask| limited(core.name(), core.memory_limit(), device, || core.admitted(mask.as_ref())));
-    made.map(|made| Owned(full_where_full(made.0))).map_err(|e| e.in_operation(core.name()))
+    let made = made.and_then(|made| settled(core, made.0));
+    made.map_err(|e| e.in_operation(core.name()))
+}
+
+/// Full where all is there, and without places that nobody uses, where there is room to leave them.
+fn settled<C: Scalar, T: Scalar>(core: &dyn Core<T>, made: Store<C>) -> Result<Owned<C>> {
+    let made = full_where_full(made);
+    if core.memory_limit().is_some() { Ok(Owned(made)) } else { made.trimmed(core.name()).map(Owned) }
 }
 
 /// [`Operation::into`]: what `c` becomes; `None` where it was changed in place.
@@ -292,7 +299,7 @@ fn met<C: Scalar, T: Scalar, F: Accumulate<C, T>>(
         let (mut t, masked) = core.compute(mask.as_ref())?;
         if mask.is_none() || (masked && replace) {
             t = match F::adopt(t) {
-                Ok(all) => return Ok(Some(Owned(full_where_full(all.0)))),
+                Ok(all) => return settled(core, all.0).map(Some),
                 Err(t) => t,
             };
         }
@@ -305,7 +312,7 @@ fn met<C: Scalar, T: Scalar, F: Accumulate<C, T>>(
         let few = t.0.nvals();
         let made = write::<_, _, F>(operation, c, t.0, mask.as_ref(), replace)?;
         copied(c, few, &made);
-        Ok(Some(Owned(full_where_full(made))))
+        settled(core, made).map(Some)
     })
     .map_err(|e| e.in_operation(operation))
 }

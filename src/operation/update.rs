@@ -1,9 +1,12 @@
 //! Single elements set and removed, alone and in batches.
+#[cfg(feature = "cuda")]
+use super::With;
 use super::{MaskParts, Overwrite, write};
 use crate::algebra::{Scalar, Second};
 use crate::backend::Body;
 use crate::container::{Matrix, Vector, built};
 use crate::error::{Error, Result};
+use crate::format::dense;
 use crate::mask::truths;
 use crate::memory;
 use crate::storage::{axis::Axis, store::Store};
@@ -105,7 +108,7 @@ impl<T: Scalar> Updates<T> {
 }
 
 fn updated<T: Scalar>(operation: &'static str, c: &Store<T>, updates: &Updates<T>) -> Result<Store<T>> {
-    written(operation, c, updates).map_err(|e| e.in_operation(operation))
+    written(operation, c, updates).and_then(|made| made.trimmed(operation)).map_err(|e| e.in_operation(operation))
 }
 
 fn written<T: Scalar>(operation: &'static str, c: &Store<T>, updates: &Updates<T>) -> Result<Store<T>> {
@@ -157,7 +160,7 @@ fn set_in_place<T: Scalar>(store: &mut Store<T>, row: u64, column: u64, value: T
     })
 }
 
-fn set<T: Scalar>(store: &mut Store<T>, (row, column): (u64, u64), value: Option<T>) -> Result<()> {
+fn set<T: Scalar>(store: &mut Store<T>, (row, column): (u64, u64), value: Option<T>, vector: bool) -> Result<()> {
     let operation = if value.is_some() { "set" } else { "remove" };
     for (what, index, bound) in [("row", row, store.rows.n()), ("column", column, store.cols.n())] {
         if index >= bound {
@@ -169,11 +172,33 @@ fn set<T: Scalar>(store: &mut Store<T>, (row, column): (u64, u64), value: Option
     {
         return Ok(());
     }
-    if let (Body::Dense(dense), Some(place)) = (&mut store.body, store.cols.place(column)) {
+    // A vector that is no longer full has bits and values, not cells.
+    if let (Body::Held(held), true, true) = (&store.body, vector, value.is_none())
+        && held.is_full()
+        && let Some(dense) = dense(operation, store)?
+    {
+        store.body = Body::Dense(dense);
+    }
+    let (places, across) = (store.rows.place(row).zip(store.cols.place(column)), store.cols.places());
+    if let (Body::Held(held), Some((row, column))) = (&mut store.body, places)
+        && held.put_cells(operation, &[(row * across + column, value)])?
+    {
+        return Ok(());
+    }
+    if let (Body::Dense(dense), Some((_, place))) = (&mut store.body, places) {
         return match value {
             Some(value) => dense.put(operation, place as u32, value),
             None => dense.remove(operation, &[place as u32]),
         };
+    }
+    // New elements go where cells lie.
+    #[cfg(feature = "cuda")]
+    if let (Body::CudaHeld(_), Some(value), Some(_)) = (&store.body, value, places) {
+        let axes = (Axis::like(&store.rows, store.rows.n()), Axis::like(&store.cols, store.cols.n()));
+        let new = built::<T, Second>(operation, axes, (&[row], &[column], &[value]), false, store.device)?;
+        if crate::format::updated::<T, T, With<Second>>(operation, store, &new, None, false)? {
+            return Ok(());
+        }
     }
     let mut updates = Updates::new();
     updates.push(row, column, value)?;
@@ -183,8 +208,8 @@ fn set<T: Scalar>(store: &mut Store<T>, (row, column): (u64, u64), value: Option
 
 impl<T: Scalar, S> Matrix<T, S> {
     /// A(row, column) = value. O(log of the row's length) where there is one, and the values are shared with no clone and not
-    /// stored as one (on CUDA of a `Bitmap`, `Full` or `Dia` alone), else O(m + nnz): many elements are better set by
-    /// [`update`](Self::update).
+    /// stored as one (on CUDA of a `Bitmap`, `Full` or `Dia` alone), O(1) of a `Bitmap` on the CPU that nobody shares, else O(m + nnz):
+    /// many elements are better set by [`update`](Self::update).
     ///
     /// # Errors
     /// `IndexOutOfBounds`, `OutOfMemory`, and the device's own; the matrix is as it was.
@@ -200,9 +225,10 @@ impl<T: Scalar, S> Matrix<T, S> {
     /// ```
     #[doc(alias("GrB_Matrix_setElement", "GrB_Vector_setElement", "insert"))]
     pub fn set(&mut self, row: u64, column: u64, value: T) -> Result<()> {
-        set(&mut self.store, (row, column), Some(value))
+        set(&mut self.store, (row, column), Some(value), false)
     }
-    /// A(row, column) = nothing: there is no element any more, nor need there be one before. O(m + nnz).
+    /// A(row, column) = nothing: there is no element any more, nor need there be one before. O(m + nnz); O(1) of a `Bitmap` on the CPU that
+    /// nobody shares, and a `Full` matrix becomes one.
     ///
     /// # Errors
     /// As [`set`](Self::set).
@@ -217,7 +243,7 @@ impl<T: Scalar, S> Matrix<T, S> {
     /// ```
     #[doc(alias("GrB_Matrix_removeElement", "GrB_Vector_removeElement", "delete"))]
     pub fn remove(&mut self, row: u64, column: u64) -> Result<()> {
-        set(&mut self.store, (row, column), None)
+        set(&mut self.store, (row, column), None, false)
     }
     /// A(iₖ, jₖ) = xₖ for all updates k at once, nothing where they remove; of one position the last counts.
     /// O(m + nnz + u log u) for u updates.
@@ -259,7 +285,7 @@ impl<T: Scalar, S> Vector<T, S> {
     /// ```
     #[doc(alias("GrB_Matrix_setElement", "GrB_Vector_setElement", "insert"))]
     pub fn set(&mut self, index: u64, value: T) -> Result<()> {
-        set(&mut self.store, (0, index), Some(value)).map_err(Error::of_elements)
+        set(&mut self.store, (0, index), Some(value), true).map_err(Error::of_elements)
     }
     /// x(index) = nothing: there is no element any more. O(nnz); O(1) of a [`Bitmap`](crate::Format::Bitmap) on the CPU that nobody shares.
     ///
@@ -275,7 +301,7 @@ impl<T: Scalar, S> Vector<T, S> {
     /// ```
     #[doc(alias("GrB_Matrix_removeElement", "GrB_Vector_removeElement", "delete"))]
     pub fn remove(&mut self, index: u64) -> Result<()> {
-        set(&mut self.store, (0, index), None).map_err(Error::of_elements)
+        set(&mut self.store, (0, index), None, true).map_err(Error::of_elements)
     }
     /// x(jₖ) = yₖ for all updates k at once, which are those of row 0. O(nnz + u log u) for u updates.
     ///

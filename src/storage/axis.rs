@@ -119,6 +119,13 @@ impl Axis {
             _ if self.same(other) => return Ok(self.clone()),
             (Axis::Listed { ids, .. }, Axis::Listed { ids: jds, .. }) => (ids, jds),
         };
+        // A few are looked up.
+        const FEW: usize = 32;
+        for (few, many, axis) in [(jds, ids, self), (ids, jds, other)] {
+            if few.len() <= many.len() / FEW && few.iter().all(|id| many.binary_search(id).is_ok()) {
+                return Ok(axis.clone());
+            }
+        }
         let mut merged: Vec<u64> = memory::with_capacity(operation, ids.len() + jds.len())?;
         let (mut p, mut q) = (0, 0);
         while p < ids.len() && q < jds.len() {
@@ -134,6 +141,13 @@ impl Axis {
             n if n == ids.len() => Ok(self.clone()),
             n if n == jds.len() => Ok(other.clone()),
             _ => Axis::of_ids(operation, self.n(), merged),
+        }
+    }
+    /// Where each of this axis's places stands on `target`, or [`NONE`] where it has none for that.
+    pub(crate) fn found_on(&self, target: &Axis, operation: &'static str) -> Result<Vec<u32>> {
+        match target {
+            Axis::Listed { ids, .. } => among(operation, self.places(), |place| Some(self.id(place)), ids),
+            Axis::Full(_) => self.map_to(target, operation),
         }
     }
     /// Where each of this axis's places stands on `target`, which has them all.

@@ -146,6 +146,10 @@ impl Frame {
     pub(crate) fn has_cells(&self) -> bool {
         matches!(&self.form, Form::Cells(_))
     }
+    /// Whether columns are stored.
+    pub(crate) fn has_columns(&self) -> bool {
+        matches!(&self.form, Form::Columns(_))
+    }
     /// How many slots values have.
     pub(crate) fn slots(&self) -> usize {
         match &self.form {

@@ -28,6 +28,16 @@ impl Axis {
     pub(crate) fn like(&self, n: u64) -> Self {
         if self.is_listed() { Axis::listed(n) } else { Axis::new(n) }
     }
+    /// Whether a list has many more places than so many entries can use.
+    pub(crate) fn is_loose(&self, entries: u64) -> bool {
+        const EACH: u64 = 4;
+        const LITTLE: u64 = 1 << 12;
+        self.is_listed() && self.places() as u64 > EACH.saturating_mul(entries).saturating_add(LITTLE)
+    }
+    /// Whether another store's list is this one.
+    pub(crate) fn is_shared(&self) -> bool {
+        matches!(self, Axis::Listed { ids, .. } if Arc::strong_count(ids) > 1)
+    }
     pub(crate) fn is_listed(&self) -> bool {
         matches!(self, Axis::Listed { .. })
     }

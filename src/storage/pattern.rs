@@ -2,7 +2,8 @@
 use super::axis::Axis;
 use super::facts::Facts;
 use super::footprint::Footprint;
-use crate::backend::cpu::mapped;
+use crate::backend::cpu::{kept, mapped};
+use crate::backend::places::NONE;
 use crate::error::{Error, Result};
 use crate::memory::{self, Buffer};
 use std::fmt::{Debug, Formatter};
@@ -110,6 +111,37 @@ impl Pattern {
             }
         }
         Ok(())
+    }
+    /// The entries whose indices have places on other axes, there.
+    pub(crate) fn within(&self, from: (&Axis, &Axis), to: (&Axis, &Axis), operation: &'static str) -> Result<Pattern> {
+        let map = |from: &Axis, to: &Axis| match from.same(to) {
+            true => Ok(None),
+            false => from.found_on(to, operation).map(Some),
+        };
+        let down = map(from.0, to.0)?;
+        // A place for every index may be more than there are entries.
+        let across = if from.1.is_listed() { map(from.1, to.1)? } else { None };
+        let column = |c: u32| match &across {
+            None if from.1.is_listed() => Some(c),
+            None => to.1.place(c.into()).map(|place| place as u32),
+            Some(across) => Some(across[c as usize]).filter(|c| *c != NONE),
+        };
+        if self.nrows == 1 && down.is_none() {
+            let indices = kept(operation, self.nnz(), |e| column(self.indices[e]))?;
+            return Ok(Pattern::new(1, to.1.places(), vec![0, indices.len() as u64], indices));
+        }
+        let mut offsets = memory::with_capacity(operation, to.0.places() + 1)?;
+        let mut indices = memory::with_capacity(operation, self.nnz())?;
+        for row in 0..self.nrows {
+            let target = down.as_ref().map_or(row as u32, |down| down[row]);
+            if target != NONE {
+                // Rows before it that are new end where it begins.
+                offsets.resize(target as usize + 1, indices.len() as u64);
+                indices.extend(self.row(row).iter().filter_map(|c| column(*c)));
+            }
+        }
+        offsets.resize(to.0.places() + 1, indices.len() as u64);
+        Ok(Pattern::new(to.0.places(), to.1.places(), offsets, indices))
     }
     /// The same entries on axes with more places.
     pub(crate) fn spread(&self, from: (&Axis, &Axis), to: (&Axis, &Axis), operation: &'static str) -> Result<Pattern> {

@@ -129,6 +129,23 @@ impl<T: Scalar> Store<T> {
         let body = on_backend!(device, |backend| { Body::from(backend.upload(&host)?) });
         Ok(Self { rows: self.rows.clone(), cols: self.cols.clone(), body, device })
     }
+    /// On the host without the most of its listed places where nearly none is in use: those of rows, and of columns that nobody shares. What
+    /// there is no room to move stays as it is. O(1) where it does.
+    pub(crate) fn trimmed(self, operation: &'static str) -> Result<Self> {
+        if let Device::Cuda(_) = self.device {
+            return Ok(self);
+        }
+        let n = self.nvals();
+        let rows = self.rows.is_loose(n);
+        let cols = self.cols.is_loose(n) && (rows || !self.cols.is_shared());
+        if !rows && !cols {
+            return Ok(self);
+        }
+        match self.in_use((rows, cols), operation) {
+            Err(Error::OutOfMemory { .. }) => Ok(self),
+            made => made,
+        }
+    }
     /// The entries in host memory; no copy where they are there already.
     pub(crate) fn to_host(&self) -> Result<HostCsr<T>> {
         let once = self.once();
@@ -147,6 +164,16 @@ impl<T: Scalar> Store<T> {
 impl PatternStore {
     pub(crate) fn shape(&self) -> (u64, u64) {
         (self.rows.n(), self.cols.n())
+    }
+    /// Those positions in host memory that have places on these axes.
+    pub(crate) fn within(&self, rows: &Axis, cols: &Axis, operation: &'static str) -> Result<Self> {
+        if rows.has_all(&self.rows) && cols.has_all(&self.cols) {
+            return self.on_axes(rows, cols, operation);
+        }
+        let host = on_backend!(self.device, |backend| { backend.download_pattern(backend.pattern(&self.body)?)? });
+        let pattern = Arc::new(host.within((&self.rows, &self.cols), (rows, cols), operation)?);
+        let (rows, cols) = (rows.clone(), cols.clone());
+        Ok(Self { rows, cols, body: PatternBody::Host(pattern), device: self.device })
     }
     /// The same positions on axes that have at least these places, or those in use where they are lists.
     pub(crate) fn on_axes(&self, rows: &Axis, cols: &Axis, operation: &'static str) -> Result<Self> {

@@ -28,19 +28,70 @@ impl<T: Scalar> Held<T> {
         admits: Admits<'_>,
         f: impl Fn(Option<T>, U) -> T + Sync,
     ) -> Result<bool> {
-        if !matches!(self.frame.form, Form::Cells(_)) {
+        if !self.frame.has_cells() {
             return Ok(false);
         }
-        // The list may share the values, and is of what was.
-        self.forget_lists();
-        let Form::Cells(cells) = &self.frame.form else { return Ok(false) };
-        let n = cells.nrows * cells.ncols;
         if positions.nnz() == 0 {
             return Ok(true);
         }
+        let stays = matches!(&*self.values, Values::One(one) if stays(*one, new, &f));
+        if let Some((frame, values)) = self.own(operation, !stays)? {
+            put(frame, values, (positions, new), admits, f);
+        }
+        Ok(true)
+    }
+    /// Puts values into cells, given by their slots, or takes them out, if there is a cell for everything: whether it did. O(cells) where
+    /// nobody else holds this, else it is copied first; of a value for all, or entries everywhere, what it takes to tell others. Unchanged on
+    /// error.
+    pub(crate) fn put_cells(&mut self, operation: &'static str, cells: &[(usize, Option<T>)]) -> Result<bool> {
+        let Form::Cells(of) = &self.frame.form else { return Ok(false) };
+        let changes = |slot: usize, value: Option<T>| of.has(slot) || value.is_some();
+        if !cells.iter().any(|(slot, value)| changes(*slot, *value)) {
+            return Ok(true);
+        }
+        let stays = |one: T| cells.iter().all(|(_, value)| value.is_none_or(|value| same(value, one)));
+        let stays = match &*self.values {
+            Values::One(one) => stays(*one),
+            Values::All(_) => cells.iter().all(|(_, value)| value.is_none()),
+        };
+        let n = of.nrows * of.ncols;
+        let words = match of.words.is_none() && cells.iter().any(|(_, value)| value.is_none()) {
+            true => Some(all_set(operation, n)?),
+            false => None,
+        };
+        let Some((frame, mut values)) = self.own(operation, !stays)? else { return Ok(true) };
+        let Some((of, count)) = frame.changing() else { return Ok(true) };
+        if words.is_some() {
+            of.words = words;
+        }
+        for (slot, value) in cells {
+            if let Some(words) = &mut of.words {
+                let (word, bit) = (&mut words[slot >> 6], 1 << (slot & 63));
+                match (*word & bit != 0, value.is_some()) {
+                    (false, true) => *count += 1,
+                    (true, false) => *count -= 1,
+                    _ => {}
+                }
+                *word = if value.is_some() { *word | bit } else { *word & !bit };
+            }
+            if let (Some(values), Some(value)) = (&mut values, value) {
+                values[*slot] = *value;
+            }
+        }
+        if *count == n {
+            of.words = None;
+        }
+        Ok(true)
+    }
+    /// Positions and, where they change, values for changes, copied where somebody else holds them; one value for all becomes one for
+    /// each. Of cells alone; unchanged on error.
+    fn own(&mut self, operation: &'static str, change: bool) -> Result<Option<(&mut Frame, Option<&mut [T]>)>> {
+        // The list may share the values, and is of what was.
+        self.forget_lists();
+        let Form::Cells(cells) = &self.frame.form else { return Ok(None) };
         let values = match &*self.values {
-            Values::One(one) if stays(*one, new, &f) => None,
-            Values::One(one) => Some(filled(operation, n, *one)?),
+            _ if !change => None,
+            Values::One(one) => Some(filled(operation, cells.nrows * cells.ncols, *one)?),
             Values::All(all) if Arc::strong_count(&self.values) > 1 || Arc::strong_count(all) > 1 => {
                 Some(memory::copied(operation, all)?)
             }
@@ -58,14 +109,20 @@ impl<T: Scalar> Held<T> {
             self.frame = Arc::new(frame);
         }
         let values = match Arc::get_mut(&mut self.values) {
-            Some(Values::All(values)) => Arc::get_mut(values).map(|values| &mut values[..]),
+            Some(Values::All(values)) if change => Arc::get_mut(values).map(|values| &mut values[..]),
             _ => None,
         };
-        if let Some(frame) = Arc::get_mut(&mut self.frame) {
-            put(frame, values, (positions, new), admits, f);
-        }
-        Ok(true)
+        Ok(Arc::get_mut(&mut self.frame).map(|frame| (frame, values)))
     }
+}
+
+/// A bit for each of n cells.
+fn all_set(operation: &'static str, n: usize) -> Result<Vec<u64>> {
+    let mut words = memory::filled(operation, n.div_ceil(64), u64::MAX)?;
+    if let (Some(last), 1..) = (words.last_mut(), n % 64) {
+        *last >>= 64 - n % 64;
+    }
+    Ok(words)
 }
 
 /// Whether one value for all cells is still the value of all after these entries.
@@ -90,6 +147,9 @@ fn put<T: Scalar, U: Scalar>(
     });
     let (values, more) = (values.map(Shared::new), AtomicUsize::new(0));
     let row = |i: usize| {
+        if positions.range(i).is_empty() {
+            return;
+        }
         // SAFETY: rows are disjoint.
         let mut values = values.as_ref().map(|values| unsafe { values.part(i * ncols..(i + 1) * ncols) });
         let (mut at, mut word, mut added, mut count) = (0, u64::MAX, 0, 0);
@@ -119,7 +179,9 @@ fn put<T: Scalar, U: Scalar>(
         if let Some(words) = words.filter(|_| added != 0) {
             words[at].fetch_or(added, Relaxed);
         }
-        more.fetch_add(count, Relaxed);
+        if count > 0 {
+            more.fetch_add(count, Relaxed);
+        }
     };
     // As many rows at a time as have so many entries in the mean.
     let rows = MANY * positions.nrows / positions.nnz().max(1);

@@ -109,6 +109,10 @@ impl<T: Copy> Dense<T> {
     }
     pub(crate) fn grow(&mut self, operation: &'static str, n: usize) -> Result<()> {
         self.columns.grow(operation, n)?;
+        self.grow_window(operation, n)
+    }
+    /// As [`grow`](Self::grow), for [`window`](Self::window) alone: nothing is cleared.
+    pub(crate) fn grow_window(&mut self, operation: &'static str, n: usize) -> Result<()> {
         if self.values.len() < n {
             self.values = unwritten(operation, n)?;
         }
@@ -273,6 +277,17 @@ pub(crate) struct Scratch<T> {
     pub(crate) few: Few<T>,
     /// Where in its row of A each inner index stands.
     pub(crate) places: Dense<u32>,
+    /// Products of rows that [`pays`](Self::pays) was asked for.
+    products: usize,
+}
+impl<T> Scratch<T> {
+    /// Whether these products, with those that came before, are worth clearing arrays of so many bytes: else they are
+    /// hashed, which takes about as long as clearing some bytes for each.
+    pub(crate) fn pays(&mut self, bytes: usize, products: usize) -> bool {
+        const CLEARED: usize = 128;
+        self.products = self.products.saturating_add(products);
+        bytes / CLEARED <= self.products
+    }
 }
 impl<T> Default for Scratch<T> {
     fn default() -> Self {
@@ -285,6 +300,7 @@ impl<T> Default for Scratch<T> {
             tiny: Tiny::default(),
             few: Default::default(),
             places: Dense::default(),
+            products: 0,
         }
     }
 }

@@ -205,28 +205,39 @@ pub(crate) fn prefers_dot(
         return Ok(false);
     }
     let (nrows, inner) = if transposed_b { (b.nrows, b.ncols) } else { (b.ncols, b.nrows) };
-    let other = lengths(operation, b, b.ncols)?;
-    let own = |r: usize| b.range(r).len();
-    let (column, row): (&(dyn Fn(usize) -> usize + Sync), &(dyn Fn(usize) -> usize + Sync)) =
-        if transposed_b { (&own, &|k| other[k] as usize) } else { (&|j| other[j] as usize, &own) };
     debug_assert!(inner == a.ncols && nrows == mask.pattern.ncols);
-    let per_row = |i: usize| {
-        let (entries, admitted) = (a.row(i), mask.pattern.row(i));
-        if entries.is_empty() || admitted.is_empty() {
-            return (0, 0);
+    let own = |r: usize| b.range(r).len();
+    let total = |steps: &(dyn Fn(&[u32], &[u32]) -> u64 + Sync)| {
+        let row = |i: usize| match (a.row(i), mask.pattern.row(i)) {
+            ([], _) | (_, []) => 0,
+            (entries, admitted) => steps(entries, admitted),
+        };
+        match a.nnz() + mask.pattern.nnz() < SERIAL {
+            true => (0..a.nrows).map(row).sum::<u64>(),
+            false => (0..a.nrows).into_par_iter().with_min_len(256).map(row).sum(),
         }
-        let dots = admitted.iter().map(|j| 1 + dot_steps(entries.len(), column(*j as usize))).sum::<u64>();
-        let products = entries.iter().map(|k| 1 + row(*k as usize) as u64).sum::<u64>();
-        (dots + entries.len() as u64, products + admitted.len() as u64)
     };
-    let add = |x: (u64, u64), y: (u64, u64)| (x.0 + y.0, x.1 + y.1);
-    let (dots, scatter) = if a.nnz() + mask.pattern.nnz() < SERIAL {
-        (0..a.nrows).map(per_row).fold((0, 0), add)
-    } else {
-        (0..a.nrows).into_par_iter().with_min_len(256).map(per_row).reduce(|| (0, 0), add)
+    let dots = |column: &(dyn Fn(usize) -> usize + Sync)| {
+        total(&|entries, admitted| {
+            let steps = |j: &u32| 1 + dot_steps(entries.len(), column(*j as usize));
+            admitted.iter().map(steps).sum::<u64>() + entries.len() as u64
+        })
     };
-    let (dots, scatter) = if transposed_b { (dots, scatter + turn) } else { (dots + turn, scatter) };
-    Ok(dots < scatter)
+    let scatter = |row: &(dyn Fn(usize) -> usize + Sync)| {
+        total(&|entries, admitted| {
+            entries.iter().map(|k| 1 + row(*k as usize) as u64).sum::<u64>() + admitted.len() as u64
+        })
+    };
+    if transposed_b {
+        let dots = dots(&own);
+        // Scattering turns B round at least: of few dots no more is asked, of B no more is looked at.
+        return Ok(dots < turn || {
+            let other = lengths(operation, b)?;
+            dots < scatter(&|k| other[k] as usize) + turn
+        });
+    }
+    let other = lengths(operation, b)?;
+    Ok(dots(&|j| other[j] as usize) + turn < scatter(&own))
 }
 
 /// Whether a sample of entries says that scattering costs less than turning B round and dots of columns of mean length.
@@ -236,8 +247,8 @@ fn few_products(a: &Pattern, b: &Pattern, admitted: usize, turn: u64) -> bool {
 }
 
 /// How often each column occurs.
-fn lengths(operation: &'static str, b: &Pattern, ncols: usize) -> Result<Vec<u32>> {
-    let mut lengths = memory::filled(operation, ncols, 0u32)?;
+fn lengths(operation: &'static str, b: &Pattern) -> Result<Vec<u32>> {
+    let mut lengths = memory::filled(operation, b.ncols, 0u32)?;
     b.indices.iter().for_each(|j| lengths[*j as usize] += 1);
     Ok(lengths)
 }

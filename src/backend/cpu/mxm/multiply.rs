@@ -1,5 +1,5 @@
 //! mxm and vxm by rows of B scattered: how each row is made, around accumulators that know only its scalar.
-use super::accumulator::{Dense, Scratch};
+use super::accumulator::{Dense, Scratch, Table};
 use super::analysis::{OnMask, Soon, Survey, ask, is_narrow};
 use super::few::few;
 use super::flat::Flat;
@@ -61,13 +61,19 @@ fn row<A: Scalar, B: Scalar, C: Scalar>(
     scratch: &mut Scratch<C>,
 ) -> Result<()> {
     let (a, b, values) = (&job.a.pattern, &job.b.pattern, Soon::of(&job.b.values));
+    // What a bit for each column takes, of those that have a sum and of those that are admitted.
+    let of_bits = b.ncols / if job.mask.is_some() { 4 } else { 8 };
     if let Some(m) = job.mask.filter(|m| !m.complement) {
         let admitted = &m.pattern.indices[block.range(&m.pattern, i)];
         if admitted.is_empty() || a.range(i).is_empty() {
             return Ok(());
         }
         if let Some(meets) = short_meets(a, i, b, block, admitted, values) {
-            return if meets { listed(loops, job, block, i, admitted, rows, scratch) } else { Ok(()) };
+            return match meets {
+                true if scratch.pays(of_bits, SHORT * SHORT) => listed(loops, job, block, i, admitted, rows, scratch),
+                true => hashed(loops, job, block, (i, SHORT * SHORT), rows, &mut scratch.table),
+                false => Ok(()),
+            };
         }
         let products = Survey::count(a, i, b, values);
         if products == 0 {
@@ -78,11 +84,17 @@ fn row<A: Scalar, B: Scalar, C: Scalar>(
             let survey = is_dense(span(admitted), products, admitted).then(|| Survey::of(a, i, b, values, block));
             return match survey.filter(|s| s.products > 0 && is_dense(s.width(), s.products, admitted)) {
                 Some(survey) => summed(loops, job, block, (i, survey), (admitted, start), rows, &mut scratch.flat),
-                None => picked(loops, job, block, i, (admitted, start), rows, scratch),
+                None if scratch.pays(b.ncols / 8 + Flat::<C>::bytes(b.ncols, size_of::<C>()), products) => {
+                    picked(loops, job, block, i, (admitted, start), rows, scratch)
+                }
+                None => hashed(loops, job, block, (i, products), rows, &mut scratch.table),
             };
         }
         if admitted.len() / 4 <= products {
-            return listed(loops, job, block, i, admitted, rows, scratch);
+            return match scratch.pays(of_bits, products) {
+                true => listed(loops, job, block, i, admitted, rows, scratch),
+                false => hashed(loops, job, block, (i, products), rows, &mut scratch.table),
+            };
         }
     }
     if job.mask.is_none() && a.range(i).len() == 1 {
@@ -102,18 +114,11 @@ fn row<A: Scalar, B: Scalar, C: Scalar>(
         return few(loops, job, block, (i, survey.products), rows, &mut scratch.few);
     }
     if survey.is_scattered() {
-        scratch.table.grow(job.operation, survey.products)?;
-        (loops.hash)(job, block, i, &mut scratch.table);
-        let start = rows.indices.len();
-        scratch.table.drain(job.operation, rows)?;
-        if let Some(m) = job.mask {
-            filter(rows, start, m.pattern.row(i), m.complement);
-        }
-        return Ok(());
+        return hashed(loops, job, block, (i, survey.products), rows, &mut scratch.table);
     }
     match job.mask {
         None if survey.banded && (start.is_none() || survey.is_long(a.range(i).len())) => {
-            scratch.dense.grow(job.operation, b.ncols)?;
+            scratch.dense.grow_window(job.operation, b.ncols)?;
             scratch.dense.span = survey.span;
             window(loops, job, block, i, &mut scratch.dense);
             // SAFETY: a banded row has a sum in every column of its span.
@@ -136,6 +141,9 @@ fn row<A: Scalar, B: Scalar, C: Scalar>(
             return scratch.flat.drain::<true>(job.operation, columns, survey.most(), start, rows);
         }
         _ => {}
+    }
+    if !scratch.pays(of_bits, survey.products) {
+        return hashed(loops, job, block, (i, survey.products), rows, &mut scratch.table);
     }
     scratch.dense.grow(job.operation, b.ncols)?;
     scratch.dense.span = survey.span;
@@ -178,6 +186,25 @@ fn alone<A: Scalar, B: Scalar, C: Scalar>(
         (loops.multiples)(&run, room);
         // SAFETY: as many values as columns were reserved and have just been written.
         unsafe { rows.values.set_len(rows.values.len() + n) };
+    }
+    Ok(())
+}
+
+/// A row of no more than so many products, hashed; the mask is asked afterwards.
+fn hashed<A: Scalar, B: Scalar, C: Scalar>(
+    loops: &Loops<A, B, C>,
+    job: &Job<A, B>,
+    block: &Block,
+    (i, products): (usize, usize),
+    rows: &mut Rows<C>,
+    table: &mut Table<C>,
+) -> Result<()> {
+    table.grow(job.operation, products)?;
+    (loops.hash)(job, block, i, table);
+    let start = rows.indices.len();
+    table.drain(job.operation, rows)?;
+    if let Some(m) = job.mask {
+        filter(rows, start, m.pattern.row(i), m.complement);
     }
     Ok(())
 }

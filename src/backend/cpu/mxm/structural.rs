@@ -120,17 +120,18 @@ fn row(
         }
         flat.drain::<true>(operation, (survey.span.0, survey.width()), survey.most(), (), rows)?;
     } else {
-        columns.grow(operation, b.ncols)?;
+        let first = survey.span.0 & !4095;
+        columns.grow(operation, (survey.span.1 - first) as usize + 1)?;
         for k in a.row(i) {
             for j in &b.indices[block.range(b, *k as usize)] {
-                // SAFETY: columns are below ncols in every pattern.
-                unsafe { columns.insert(*j) };
+                // SAFETY: the survey's first and last column enclose all others.
+                unsafe { columns.insert(*j - first) };
             }
         }
-        columns.drain(survey.span, |first, mut word| {
+        columns.drain((survey.span.0 - first, survey.span.1 - first), |word_first, mut word| {
             while word != 0 {
                 // SAFETY: room for `most` was reserved.
-                unsafe { rows.push_unchecked(first + word.trailing_zeros(), ()) };
+                unsafe { rows.push_unchecked(first + word_first + word.trailing_zeros(), ()) };
                 word &= word - 1;
             }
         });

@@ -3,9 +3,12 @@ use crate::algebra::Scalar;
 use crate::backend::cpu::assemble::assemble;
 use crate::backend::cpu::blocks::Block;
 use crate::backend::cpu::mxv::vector::row_blocks;
+use crate::backend::cpu::parallel::in_pieces;
 use crate::backend::cpu::rows::Rows;
 use crate::backend::host::HostCsr;
 use crate::error::Result;
+use crate::memory;
+use crate::storage::pattern::Pattern;
 
 /// Rows up to this long are looked through.
 const SHORT: usize = 16;
@@ -16,6 +19,14 @@ const CHUNK: usize = if cfg!(test) { 4 } else { 64 };
 /// The entries of a column, each as the entry of its row in one row. Short rows' are compared as they lie, whatever row they are of.
 pub(crate) fn one_column<T: Scalar>(a: &HostCsr<T>, column: u32) -> Result<HostCsr<T>> {
     let (operation, pattern) = ("extract", &a.pattern);
+    if let Some(turned) = pattern.facts.turned.get().filter(|_| (column as usize) < pattern.ncols) {
+        // The transpose is kept, with where values are.
+        let entries = turned.pattern.range(column as usize);
+        let (indices, from) = (&turned.pattern.indices[entries.clone()], &turned.from[entries]);
+        let values = in_pieces(operation, from.len(), |e| a.values[from[e] as usize])?;
+        let row = vec![0, indices.len() as u64];
+        return Ok(HostCsr::new(Pattern::new(1, pattern.nrows, row, memory::copied(operation, indices)?), values));
+    }
     if pattern.nnz() > SHORT * pattern.nrows {
         return one_a_row(a, &|_| Some(column));
     }
@@ -78,7 +89,6 @@ pub(crate) fn one_a_row<T: Scalar>(a: &HostCsr<T>, at: &(dyn Fn(usize) -> Option
 
 #[test]
 fn columns_as_they_lie_are_those_row_by_row() {
-    use crate::storage::pattern::Pattern;
     let mut random = crate::generate::Random::new(5, 0);
     for (rows, columns, each) in [(1, 1, 1), (40, 3, 2), (300, 7, 3), (200, 40, 4), (50, 9, 1)] {
         let (mut offsets, mut indices) = (vec![0], Vec::new());
@@ -92,6 +102,14 @@ fn columns_as_they_lie_are_those_row_by_row() {
         for column in 0..columns as u32 + 1 {
             let (flat, each) = (one_column(&a, column).unwrap(), one_a_row(&a, &|_| Some(column)).unwrap());
             assert_eq!((&flat.pattern.indices[..], &flat.values[..]), (&each.pattern.indices[..], &each.values[..]));
+        }
+        // The second time the transpose is kept.
+        (0..2).for_each(|_| drop(super::layout::turned(&a.pattern, &a.values).unwrap()));
+        assert!(a.pattern.facts.turned.get().is_some());
+        for column in 0..columns as u32 + 1 {
+            let (kept, each) = (one_column(&a, column).unwrap(), one_a_row(&a, &|_| Some(column)).unwrap());
+            assert_eq!((&kept.pattern.indices[..], &kept.values[..]), (&each.pattern.indices[..], &each.values[..]));
+            assert_eq!((kept.pattern.ncols, &kept.pattern.offsets), (each.pattern.ncols, &each.pattern.offsets));
         }
     }
 }

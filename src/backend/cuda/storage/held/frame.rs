@@ -108,6 +108,10 @@ impl DeviceFrame {
     pub(crate) fn count(&self) -> u64 {
         self.count
     }
+    /// Whether columns are stored.
+    pub(crate) fn has_columns(&self) -> bool {
+        matches!(&self.form, DeviceForm::Columns(_))
+    }
     /// How many slots values have.
     pub(crate) fn slots(&self) -> u64 {
         match &self.form {
