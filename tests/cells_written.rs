@@ -54,7 +54,7 @@ fn elements_come_and_go_in_cells() {
                 }
                 3 => {
                     let row: Vec<(u64, i64)> =
-                        (0..SHAPE.1).filter(|c| (c + v as u64) % 3 > 0).map(|c| (c, v)).collect();
+                        (0..SHAPE.1).filter(|c| !(c + v as u64).is_multiple_of(3)).map(|c| (c, v)).collect();
                     let u: Vector<i64> = Vector::build(SHAPE.1, &row).unwrap();
                     assign_row(&u, i, ..).into(&mut a).unwrap();
                     (0..SHAPE.1).for_each(|c| _ = model.remove(&(i, c)));

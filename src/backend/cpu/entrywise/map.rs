@@ -9,7 +9,6 @@ use crate::backend::cpu::parallel::{SERIAL, collected, mapped, nth_piece};
 use crate::backend::host::HostCsr;
 use crate::error::Result;
 use std::mem::MaybeUninit;
-use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -79,10 +78,10 @@ fn fold<T: Scalar, M: Monoid<T>>(values: &[T]) -> Option<T> {
 pub(crate) fn reduce_rows<T: Scalar, M: Monoid<T>>(a: &HostCsr<T>) -> Result<HostCsr<T>> {
     let (pattern, values) = (&a.pattern, &a.values[..]);
     assert!(pattern.nnz() == values.len());
-    let sums = |of: Range<usize>, batches: Option<&[Batch]>, out: &mut [MaybeUninit<T>]| {
-        pull::sums_of_values::<T, M>(&pattern.offsets[of.start..=of.end], batches, out, values)
+    let sums = |(_, offsets): pull::Lines, batches: Option<&[Batch]>, out: &mut [MaybeUninit<T>]| {
+        pull::sums_of_values::<T, M>(offsets, batches, out, values)
     };
-    pull::lines("reduce_rows", pattern, &Arc::default(), pull::soon_final::<T, M>(), &sums)
+    pull::lines("reduce_rows", pattern, &Arc::default(), pull::how::<T, M>(), &sums)
 }
 
 pub(crate) fn reduce<T: Scalar, M: Monoid<T>>(values: &[T]) -> Result<Option<T>> {

@@ -3,7 +3,7 @@
 //! Where rows are walked sums are in memory, far from each other, and each thread looks at all rows for what lies in its columns. Here
 //! they are in registers. Where columns have entries is kept with the pattern, and of a matrix that comes again its values in their order.
 use super::even::Batch;
-use super::pull::{lines, soon_final, sums};
+use super::pull::{How, Lines, how, lines, sums};
 use crate::algebra::*;
 use crate::backend::Positions;
 use crate::backend::cpu::mxm::job::at;
@@ -12,11 +12,10 @@ use crate::backend::host::HostCsr;
 use crate::error::Result;
 use crate::storage::facts::Turned;
 use std::mem::MaybeUninit;
-use std::ops::Range;
 
 /// The sums of some columns, of those that have entries, one behind the other; their batches, where they are known.
 type ColumnsKernel<X, A, C> =
-    fn(&[X], &Turned, Values<A>, &Positions, Range<usize>, Option<&[Batch]>, &mut [MaybeUninit<C>]) -> usize;
+    fn(&[X], &Turned, Values<A>, &Positions, Lines, Option<&[Batch]>, &mut [MaybeUninit<C>]) -> usize;
 
 /// A's values as they lie, or those of columns one after the other.
 #[derive(Clone, Copy)]
@@ -30,15 +29,15 @@ struct Values<'a, A> {
 pub(crate) struct ColumnKernels<X, A, C> {
     sums: ColumnsKernel<X, A, C>,
     reads_values: bool,
-    soon_final: fn() -> bool,
+    how: fn() -> How<C>,
 }
 impl<X: Scalar, A: Scalar, C: Scalar> ColumnKernels<X, A, C> {
     pub(crate) const fn of<S: Semiring<X, A, Out = C>>() -> Self {
-        Self { sums: columns::<X, A, S>, reads_values: S::Multiply::READS.b, soon_final: soon_final::<C, S::Add> }
+        Self { sums: columns::<X, A, S>, reads_values: S::Multiply::READS.b, how: how::<C, S::Add> }
     }
     /// Whether a sum of some products hardly ever needs the others.
     pub(super) fn soon_final(&self) -> bool {
-        (self.soon_final)()
+        (self.how)().0
     }
 }
 
@@ -56,10 +55,10 @@ pub(crate) fn vxm<X: Scalar, A: Scalar, C: Scalar>(
     let reads = kernels.reads_values && a.values.len() == a.pattern.nnz();
     let kept = if reads { turned.moved(&a.values, || moved(&turned, &a.values)) } else { None };
     let values = Values { all: kept.as_ref().unwrap_or(&a.values), moved: kept.is_some() };
-    let sums = |of: Range<usize>, batches: Option<&[Batch]>, out: &mut [MaybeUninit<C>]| {
+    let sums = |of: Lines, batches: Option<&[Batch]>, out: &mut [MaybeUninit<C>]| {
         (kernels.sums)(&x.values, &turned, values, at, of, batches, out)
     };
-    lines("vxm", &turned.pattern, &x.pattern, kernels.soon_final(), &sums).map(Some)
+    lines("vxm", &turned.pattern, &x.pattern, (kernels.how)(), &sums).map(Some)
 }
 
 /// A [`ColumnsKernel`].
@@ -68,12 +67,11 @@ fn columns<X: Scalar, A: Scalar, S: Semiring<X, A>>(
     turned: &Turned,
     values: Values<A>,
     positions: &Positions,
-    of: Range<usize>,
+    (first, offsets): Lines,
     batches: Option<&[Batch]>,
     out: &mut [MaybeUninit<S::Out>],
 ) -> usize {
-    let (pattern, from, first) = (&*turned.pattern, &turned.from[..], of.start);
-    let (offsets, indices) = (&pattern.offsets[first..=of.end], &pattern.indices[..]);
+    let (pattern, from, indices) = (&*turned.pattern, &turned.from[..], &turned.pattern.indices[..]);
     assert!(pattern.ncols <= x.len() && from.len() == indices.len());
     let with = move |v: A, c: usize, e: usize| {
         // SAFETY: entries of columns lie within the array, and rows below their number, which is at most the length of x:

@@ -5,9 +5,9 @@ use super::met;
 use crate::algebra::*;
 use crate::backend::Positions;
 use crate::backend::cpu::blocks::{Block, partition};
-use crate::backend::cpu::mxm::analysis::Soon;
+use crate::backend::cpu::mxm::analysis::{Soon, longest};
 use crate::backend::cpu::mxm::job::{at, is_final};
-use crate::backend::cpu::parallel::{SERIAL, Shared, each_of, unwritten, written};
+use crate::backend::cpu::parallel::{SERIAL, Shared, both, each_of, unwritten, written};
 use crate::backend::host::HostCsr;
 use crate::error::Result;
 use crate::storage::pattern::Pattern;
@@ -39,18 +39,37 @@ const fn steps<T>() -> usize {
 /// Products of a row that are made at once where sums are soon final.
 const SOON: usize = 2;
 
+/// Some rows: the first, and where the entries of each end and the next one's begin; or entries of one row, from one to another.
+pub(crate) type Lines<'a> = (usize, &'a [u64]);
+
 /// The sums of some rows, of those that have entries, one behind the other; their batches, where they are known.
 pub(crate) type RowsKernel<A, X, C> =
-    fn(&HostCsr<A>, &[X], &Positions, Range<usize>, Option<&[Batch]>, &mut [MaybeUninit<C>]) -> usize;
+    fn(&HostCsr<A>, &[X], &Positions, Lines, Option<&[Batch]>, &mut [MaybeUninit<C>]) -> usize;
+
+/// How sums go: whether they are soon final, and ⊕ where those of parts can be joined to the bit.
+pub(crate) type How<C> = (bool, Option<fn(C, C) -> C>);
+
+/// [`How`] sums by a monoid go.
+pub(crate) fn how<T: Scalar, M: Monoid<T>>() -> How<T> {
+    let soon = soon_final::<T, M>();
+    // NaN loses against numbers, and −0 is less than 0: however terms are put together.
+    let picks = matches!(M::ATOMIC, Atomic::Min | Atomic::Max);
+    let whole = ["bool", "u8", "u16", "u32", "u64", "i8", "i16", "i32", "i64"].contains(&T::TEXT.name);
+    let joined = picks || (whole && !matches!(M::ATOMIC, Atomic::None | Atomic::First));
+    (soon, (joined && !soon).then_some(M::apply as fn(T, T) -> T))
+}
+
+/// Rows of more entries than this are cut where they can be, into parts of so many.
+const CUT: u64 = if cfg!(test) { 1 << 5 } else { 1 << 16 };
 
 /// t = A ⊕.⊗ x where x has an entry everywhere. A may have one value for all its entries.
 pub(crate) fn pull<A: Scalar, X: Scalar, C: Scalar>(
-    (rows, soon): (RowsKernel<A, X, C>, bool),
+    (rows, how): (RowsKernel<A, X, C>, How<C>),
     a: &HostCsr<A>,
     x: &HostCsr<X>,
     positions: &Positions,
 ) -> Result<HostCsr<C>> {
-    lines("mxv", &a.pattern, &x.pattern, soon, &|of, batches, out| rows(a, &x.values, positions, of, batches, out))
+    lines("mxv", &a.pattern, &x.pattern, how, &|of, batches, out| rows(a, &x.values, positions, of, batches, out))
 }
 
 /// A sum for each row that has entries, as one row; `sums` makes those of some rows. `like` is a row that may be full and as
@@ -59,12 +78,15 @@ pub(crate) fn lines<C: Scalar>(
     operation: &'static str,
     a: &Pattern,
     like: &Arc<Pattern>,
-    soon: bool,
-    sums: &(dyn Fn(Range<usize>, Option<&[Batch]>, &mut [MaybeUninit<C>]) -> usize + Sync),
+    (soon, join): How<C>,
+    sums: &(dyn Fn(Lines, Option<&[Batch]>, &mut [MaybeUninit<C>]) -> usize + Sync),
 ) -> Result<HostCsr<C>> {
     let met = met::rows(operation, a, like)?;
     let streamed = is_streamed(a.nnz(), a.nnz() as u64, a.nrows);
     let long = !soon && !streamed && a.nnz() as u64 >= LONG_UNEVEN * a.nrows as u64;
+    // What is cut stands alone.
+    let cut = join.is_some() && a.nnz() as u64 > 2 * CUT && longest(a) > 2 * CUT;
+    let long = long && !cut;
     let batches = if long { even::batches(operation, a)? } else { None };
     let blocks = whole_rows(operation, a, soon, if batches.is_some() { BATCH } else { 1 })?;
     let mut values = unwritten::<C>(operation, met.nnz())?;
@@ -78,12 +100,41 @@ pub(crate) fn lines<C: Scalar>(
         // SAFETY: blocks have disjoint rows.
         let out = unsafe { shared.part(place(block.rows.start)..place(block.rows.end)) };
         let batches = batches.as_ref().map(|all| &all[block.rows.start / BATCH..]);
-        let made = sums(block.rows.clone(), batches, out);
+        let (first, offsets) = (block.rows.start, &a.offsets[block.rows.start..=block.rows.end]);
+        if let (Some(join), [from, to]) = (join, offsets)
+            && to - from > 2 * CUT
+        {
+            out.copy_from_slice(&[MaybeUninit::new(in_parts((first, *from..*to), join, sums))]);
+            return;
+        }
+        let made = sums((first, offsets), batches, out);
         assert!(made == out.len());
     });
     // SAFETY: each block wrote a sum for each of its rows that have entries, as asserted.
     let values = unsafe { written(values, met.nnz()) };
     Ok(HostCsr::at(met, values))
+}
+
+/// The sum of a long row's entries, parts of them by any thread, joined in their order.
+fn in_parts<C: Scalar>(
+    (row, entries): (usize, Range<u64>),
+    join: fn(C, C) -> C,
+    sums: &(dyn Fn(Lines, Option<&[Batch]>, &mut [MaybeUninit<C>]) -> usize + Sync),
+) -> C {
+    if entries.end - entries.start > CUT {
+        let middle = entries.start + (entries.end - entries.start) / 2;
+        let part = |entries| in_parts((row, entries), join, sums);
+        let (mut one, mut other) = (None, None);
+        both(&mut || one = Some(part(entries.start..middle)), &mut || other = Some(part(middle..entries.end)));
+        if let (Some(one), Some(other)) = (one, other) {
+            return join(one, other);
+        }
+    }
+    let mut sum = [MaybeUninit::uninit()];
+    let made = sums((row, &[entries.start, entries.end]), None, &mut sum);
+    assert!(made == 1);
+    // SAFETY: the sum of the one row was written, as asserted.
+    unsafe { sum[0].assume_init() }
 }
 
 /// Blocks that begin at multiples of so many rows.
@@ -106,12 +157,11 @@ pub(crate) fn rows<A: Scalar, X: Scalar, S: Semiring<A, X>>(
     a: &HostCsr<A>,
     x: &[X],
     positions: &Positions,
-    of: Range<usize>,
+    (first, offsets): Lines,
     batches: Option<&[Batch]>,
     out: &mut [MaybeUninit<S::Out>],
 ) -> usize {
-    let first = of.start;
-    let (offsets, indices, values) = (&a.pattern.offsets[first..=of.end], &a.pattern.indices[..], &a.values[..]);
+    let (indices, values) = (&a.pattern.indices[..], &a.values[..]);
     assert!(a.pattern.ncols <= x.len());
     let with = move |v: A, r: usize, e: usize| {
         // SAFETY: entries of rows lie within the array, and columns below ncols, which is at most the length of x: asserted, or

@@ -61,16 +61,12 @@ impl<'a, X: Scalar> Lookup<'a, X> {
 #[derive(Debug)]
 pub(crate) struct MxvKernels<A, X, C> {
     full: super::pull::RowsKernel<A, X, C>,
-    soon_final: fn() -> bool,
+    how: fn() -> super::pull::How<C>,
     looked_up: fn(&Pulling<A, X>, &Block, &mut Rows<C>),
 }
 impl<A: Scalar, X: Scalar, C: Scalar> MxvKernels<A, X, C> {
     pub(crate) const fn of<S: Semiring<A, X, Out = C>>() -> Self {
-        Self {
-            full: super::pull::rows::<A, X, S>,
-            soon_final: super::pull::soon_final::<C, S::Add>,
-            looked_up: looked_up::<A, X, S>,
-        }
+        Self { full: super::pull::rows::<A, X, S>, how: super::pull::how::<C, S::Add>, looked_up: looked_up::<A, X, S> }
     }
 }
 
@@ -92,7 +88,7 @@ pub(crate) fn mxv<A: Scalar, X: Scalar, C: Scalar>(
 ) -> Result<HostCsr<C>> {
     let operation = "mxv";
     if mask.is_none() && x.pattern.nnz() == x.pattern.ncols {
-        return super::pull::pull((kernels.full, (kernels.soon_final)()), a, x, at);
+        return super::pull::pull((kernels.full, (kernels.how)()), a, x, at);
     }
     let blocks = row_blocks(operation, &a.pattern)?;
     let pulling = Pulling { a, x: Lookup::new(operation, x)?, mask, at };
