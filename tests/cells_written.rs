@@ -86,3 +86,17 @@ fn the_last_cell_makes_it_full_and_one_less_a_bitmap() {
     a.set(4, 5, 4).unwrap();
     assert_eq!((a.format(), a.get(4, 5).unwrap(), a.get(4, 4).unwrap()), (Format::Full, Some(4), Some(3)));
 }
+
+/// On the reference too a vector that lacks an element is no longer one with a cell for everything.
+#[test]
+fn vectors_that_lack_an_element() {
+    for device in [Device::Reference, Device::Cpu] {
+        let mut x: Vector<i64> = Vector::from_full((0..50).collect()).unwrap().to(&device).unwrap();
+        x.remove(3).unwrap();
+        let y = x.to(&Device::Cpu).unwrap();
+        assert_eq!((y.nvals(), y.get(3).unwrap(), y.get(4).unwrap()), (49, None, Some(4)));
+        let built: Vector<i64> =
+            Vector::build(50, &(0..50).filter(|i| *i != 3).map(|i| (i, i as i64)).collect::<Vec<_>>()).unwrap();
+        assert!(y == built);
+    }
+}

@@ -31,7 +31,7 @@ use std::sync::Arc;
 /// The result is that of the operations one by one, to the bit. On the CPU all are done to some rows before the next rows,
 /// so that nothing between them is ever stored. A mask given before a step restricts what is there, one given after the last
 /// what is written; `replace`, which is about the writing, is refused before a step. What begins a chain and is not element by element on two
-/// operands (a product with a vector, sums of rows, `apply`, `select`) is made first, as by `eval`, and the rest follows. Of more than 64 steps
+/// operands (a product with a vector, sums of rows, `apply`, `select`) is made first, as by `eval`, and the rest follows. Of 64 steps and more
 /// some are made first too; more than 400 in one expression, masks between them counted, are `InvalidValue`.
 /// ```
 /// use oplus::prelude::*;

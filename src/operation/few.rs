@@ -121,14 +121,17 @@ fn in_cells<C: Scalar, T: Scalar, F: Accumulate<C, T>>(
             let Some(column) = cols.place(q) else { return Ok(false) };
             let (before, after) = (held.get(row, column), new.next_if(|e| e.0 == column).map(|e| e.1));
             // An accumulator deletes nothing.
-            let z = if after.is_none() && F::TEXT.is_some() { before } else { F::combine(before, after) };
+            if after.is_none() && F::TEXT.is_some() {
+                continue;
+            }
+            let z = F::combine(before, after);
             if before.is_some() || z.is_some() {
                 writes.push((row * c.cols.places() + column as usize, z));
             }
         }
     }
     let Body::Held(held) = &mut c.body else { return Ok(false) };
-    held.put_cells(OPERATION, &writes)
+    Ok(writes.is_empty() || held.put_cells(OPERATION, &writes)?)
 }
 
 fn ascending(chosen: &Chosen) -> bool {

@@ -181,6 +181,7 @@ fn set<T: Scalar>(store: &mut Store<T>, (row, column): (u64, u64), value: Option
     }
     let (places, across) = (store.rows.place(row).zip(store.cols.place(column)), store.cols.places());
     if let (Body::Held(held), Some((row, column))) = (&mut store.body, places)
+        && (value.is_some() || !vector)
         && held.put_cells(operation, &[(row * across + column, value)])?
     {
         return Ok(());
@@ -208,8 +209,8 @@ fn set<T: Scalar>(store: &mut Store<T>, (row, column): (u64, u64), value: Option
 
 impl<T: Scalar, S> Matrix<T, S> {
     /// A(row, column) = value. O(log of the row's length) where there is one, and the values are shared with no clone and not
-    /// stored as one (on CUDA of a `Bitmap`, `Full` or `Dia` alone), O(1) of a `Bitmap` on the CPU that nobody shares, else O(m + nnz):
-    /// many elements are better set by [`update`](Self::update).
+    /// stored as one (on CUDA of a `Bitmap`, `Full` or `Dia` alone), O(1) of a `Bitmap` on the CPU that nobody shares and is not
+    /// stored as one value, else O(m + nnz): many elements are better set by [`update`](Self::update).
     ///
     /// # Errors
     /// `IndexOutOfBounds`, `OutOfMemory`, and the device's own; the matrix is as it was.
@@ -228,7 +229,7 @@ impl<T: Scalar, S> Matrix<T, S> {
         set(&mut self.store, (row, column), Some(value), false)
     }
     /// A(row, column) = nothing: there is no element any more, nor need there be one before. O(m + nnz); O(1) of a `Bitmap` on the CPU that
-    /// nobody shares, and a `Full` matrix becomes one.
+    /// nobody shares, which a `Full` matrix becomes in O(m n).
     ///
     /// # Errors
     /// As [`set`](Self::set).
