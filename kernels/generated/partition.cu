@@ -437,12 +437,13 @@ __device__ inline void tell(const Report& report, u64* control, u32 said, u64 wo
   __syncthreads();
   if (threadIdx.x == 0) {
     __threadfence();
-    *place = atomicAdd(&control[report_done], u64(1)) + 1;
+    const u64 ended = atomicAdd(&control[report_done], u64(1)) + 1;
+    // Now it sees what all the others found, and past the barrier so do the others of its block.
+    if (ended == gridDim.x) __threadfence();
+    *place = ended;
   }
   __syncthreads();
   if (*place != gridDim.x) return;
-  // Now it sees what all the others found.
-  __threadfence();
   volatile u64* const found = control;
   volatile u64* const page = report.page;
   for (u32 i = threadIdx.x; i < said; i += blockDim.x) page[i] = found[i];

@@ -543,12 +543,13 @@ __device__ inline void tell(const Report& report, u64* control, u32 said, u64 wo
   __syncthreads();
   if (threadIdx.x == 0) {
     __threadfence();
-    *place = atomicAdd(&control[report_done], u64(1)) + 1;
+    const u64 ended = atomicAdd(&control[report_done], u64(1)) + 1;
+    // Now it sees what all the others found, and past the barrier so do the others of its block.
+    if (ended == gridDim.x) __threadfence();
+    *place = ended;
   }
   __syncthreads();
   if (*place != gridDim.x) return;
-  // Now it sees what all the others found.
-  __threadfence();
   volatile u64* const found = control;
   volatile u64* const page = report.page;
   for (u32 i = threadIdx.x; i < said; i += blockDim.x) page[i] = found[i];
@@ -983,14 +984,14 @@ template <class T, class I, class Sorted> __device__ inline I lower_bound(const 
   return low;
 }
 
-// As lower_bound, with looks at low + step - 1, then twice as far, and so on: where it is likely near.
+// As lower_bound, with looks at low + step - 1, then twice as far, and so on: where it is likely near. Of lists of less than a quarter of
+// what I counts, so that the last step's end is a place too.
 template <class T, class I, class Sorted> __device__ inline I lower_bound_near(const Sorted& sorted, I low, I high, T x, I step = 1) {
   while (high - low > step && sorted[low + step - 1] < x) {
     low += step;
     step *= 2;
   }
-  // Of lists that nearly fill I no place is beyond them.
-  return lower_bound<T, I>(sorted, low, high - low > step ? I(low + step) : high, x);
+  return lower_bound<T, I>(sorted, low, min(I(low + step), high), x);
 }
 
 }  // namespace oplus

@@ -878,14 +878,14 @@ template <class T, class I, class Sorted> __device__ inline I lower_bound(const 
   return low;
 }
 
-// As lower_bound, with looks at low + step - 1, then twice as far, and so on: where it is likely near.
+// As lower_bound, with looks at low + step - 1, then twice as far, and so on: where it is likely near. Of lists of less than a quarter of
+// what I counts, so that the last step's end is a place too.
 template <class T, class I, class Sorted> __device__ inline I lower_bound_near(const Sorted& sorted, I low, I high, T x, I step = 1) {
   while (high - low > step && sorted[low + step - 1] < x) {
     low += step;
     step *= 2;
   }
-  // Of lists that nearly fill I no place is beyond them.
-  return lower_bound<T, I>(sorted, low, high - low > step ? I(low + step) : high, x);
+  return lower_bound<T, I>(sorted, low, min(I(low + step), high), x);
 }
 
 }  // namespace oplus

@@ -6,7 +6,7 @@ use super::Made;
 use super::found::Found;
 use crate::backend::MxmOptions;
 use crate::backend::cuda::entries::{Marks, empty, places, structure};
-use crate::backend::cuda::product::{DeviceIds, DeviceMask, Product, is_narrow};
+use crate::backend::cuda::product::{DeviceIds, DeviceMask, Product};
 use crate::backend::cuda::runtime::ahead::Wanted;
 use crate::backend::cuda::runtime::program::{Program, resident, tuning};
 use crate::backend::cuda::storage::device_csr::DevicePattern;
@@ -60,8 +60,10 @@ impl<'a> Dots<'a> {
         let room = self.most_long();
         let longs = Buffer::alloc_for::<u64>(context, places(room))?;
         let count = Buffer::zeroed_for::<u64>(context, usize::from(room > 0))?;
+        // Searches look up to twice as far as a row is long.
+        let narrow = a.pattern.nnz.max(b.pattern.nnz) < 1 << 30;
         let program = Program::new(context, Template::SpgemmDot, |s| {
-            let s = s.semiring(semiring.clone()).flag("narrow", is_narrow(a.pattern, b.pattern));
+            let s = s.semiring(semiring.clone()).flag("narrow", narrow);
             s.flag("mapped", ids.mapped())
         });
         let short = program.kernel_beside("spgemm_dot", after)?;
