@@ -11,7 +11,7 @@
 namespace oplus {
 
 // y without entries; null y_present: nobody asks. state: columns u32, null (and unused) for a monoid with a native start; see README.md.
-// Launch: ceil(columns / block) blocks of tuning::spmv_block threads, as for all kernels here.
+// Launch: ceil(columns / block) blocks of tuning::spmv_block threads, as for the others unless they say so.
 extern "C" __global__ void __launch_bounds__(tuning::spmv_block)
 spmspv_clear(u64 columns, u32* y_present, C* y_values, u32* state) {
   const u64 j = u64(blockIdx.x) * tuning::spmv_block + threadIdx.x;
