@@ -61,7 +61,11 @@ inline float sqrt(float x) { return sqrtf(x); }
 #endif
 
 #define OPLUS_EMULATOR 1
-#define __global__ EMU_GLOBAL  // nvrtc.cpp finds kernels by it, then compiles with it empty
+// nvrtc.cpp defines it to find kernels that macros make.
+#ifndef EMU_GLOBAL
+#define EMU_GLOBAL
+#endif
+#define __global__ EMU_GLOBAL
 #define __device__
 #define __host__
 #define __forceinline__ inline

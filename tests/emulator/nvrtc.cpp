@@ -1,4 +1,5 @@
 // A stand-in for NVRTC: the "CUBIN" is a shared object that the host's C++ compiler made of the kernel.
+#include <algorithm>
 #include <atomic>
 #include <cctype>
 #include <cerrno>
@@ -6,9 +7,11 @@
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
+#include <mutex>
 #include <sstream>
 #include <spawn.h>
 #include <string>
+#include <string_view>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -63,32 +66,66 @@ std::string hash(const std::string& text) {
   std::snprintf(name, sizeof name, "%016llx%016llx", high, low);
   return name;
 }
-// Behind the preprocessed kernels: an entry each, and the extent of their static shared memory.
-std::string entries(const std::string& preprocessed) {
+bool is_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; }
+// The name of the kernel whose declaration goes on at `i`: the last word before its parameters. Line markers of the preprocessor and
+// bounds, which have a parenthesis of their own, lie in between.
+std::string kernel_name(const std::string& text, size_t i) {
+  std::string word;
+  bool in_word = false;
+  for (; i < text.size(); i++) {
+    const char c = text[i];
+    if (c == '(' && word == "__launch_bounds__") {
+      for (int depth = 0; i < text.size(); i++)
+        if ((depth += (text[i] == '(') - (text[i] == ')')) == 0) break;
+      word.clear();
+    } else if (c == '(') {
+      return word;
+    } else if (c == '#') {
+      i = text.find('\n', i);
+      if (i == std::string::npos) break;
+    } else if (is_word(c)) {
+      if (!in_word) word.clear();
+      word += c;
+    }
+    in_word = is_word(c);
+  }
+  return "";
+}
+// The kernels that `marker` stands before.
+std::vector<std::string> kernels(const std::string& text, const std::string& marker) {
+  std::vector<std::string> names;
+  for (size_t at = text.find(marker); at != std::string::npos; at = text.find(marker, at + 1)) {
+    std::string name = kernel_name(text, at + marker.size());
+    if (!name.empty()) names.push_back(name);
+  }
+  return names;
+}
+// Whether the text tells its kernels before the preprocessor has seen it: none is made by a macro or stands under a condition.
+bool is_plain(const std::string& text) {
+  int conditions = 0;
+  bool directive = false, goes_on = false;
+  for (size_t at = 0, end; at < text.size(); at = end + 1) {
+    end = std::min(text.find('\n', at), text.size());
+    const std::string_view line(text.data() + at, end - at);
+    const size_t first = line.find_first_not_of(" \t");
+    if (first == line.npos) continue;
+    directive = goes_on || line[first] == '#';
+    if (directive && !goes_on) {
+      const std::string_view word = line.substr(std::min(line.find_first_not_of(" \t", first + 1), line.size()));
+      conditions += word.starts_with("if");
+      conditions -= word.starts_with("endif");
+    }
+    if ((directive || conditions) && line.find("__global__") != line.npos) return false;
+    goes_on = directive && line.back() == '\\';
+  }
+  return true;
+}
+// Behind the kernels: an entry each, and the extent of their static shared memory.
+std::string entries(const std::vector<std::string>& names) {
   // Kernels may stand in the generator's namespace.
   std::string text = "\n#line 1 \"emulator\"\nnamespace oplus {}\nusing namespace oplus;\n";
-  const std::string marker = "EMU_GLOBAL";
-  for (size_t at = preprocessed.find(marker); at != std::string::npos; at = preprocessed.find(marker, at + 1)) {
-    // `void name(`, with blanks and line markers in between; the last word before the parenthesis is the name.
-    std::string word;
-    bool in_word = false;
-    size_t i = at + marker.size();
-    for (; i < preprocessed.size() && preprocessed[i] != '('; i++) {
-      const char c = preprocessed[i];
-      if (c == '#') {
-        i = preprocessed.find('\n', i);
-        in_word = false;
-        if (i == std::string::npos) break;
-      } else if (std::isalnum(static_cast<unsigned char>(c)) || c == '_') {
-        if (!in_word) word.clear();
-        in_word = true;
-        word += c;
-      } else {
-        in_word = false;
-      }
-    }
-    if (!word.empty()) text += "extern \"C\" void emu_entry_" + word + "(void** a) { emu_call(&" + word + ", a); }\n";
-  }
+  for (const std::string& name : names)
+    text += "extern \"C\" void emu_entry_" + name + "(void** a) { emu_call(&" + name + ", a); }\n";
   return text + R"(
 #if !defined(__SANITIZE_ADDRESS__) || !defined(__clang__)
 extern "C" char __start_emu_shared[] __attribute__((weak, visibility("hidden")));
@@ -96,6 +133,24 @@ extern "C" char __stop_emu_shared[] __attribute__((weak, visibility("hidden")));
 extern "C" void emu_shared_begin(char** begin, char** end) { *begin = __start_emu_shared; *end = __stop_emu_shared; }
 #endif
 )";
+}
+// The folder of cuda_host.h as GCC reads it fastest, compiled once for these flags; where that fails, the header's own.
+std::string header(const std::string& home, const std::string& command) {
+#if defined(__clang__)
+  return home;
+#else
+  const std::string folder = home + "/header-" + hash(command), draft = folder + "." + std::to_string(getpid());
+  if (access(folder.c_str(), R_OK) == 0) return folder;
+  mkdir(draft.c_str(), 0777);
+  std::ofstream(draft + "/cuda_host.h") << contents(home + "/cuda_host.h");
+  if (shell(command + " -x c++-header " + draft + "/cuda_host.h -o " + draft + "/cuda_host.h.gch > /dev/null 2>&1") == 0)
+    std::rename(draft.c_str(), folder.c_str());
+  // It stays where another process was first, and where it does not compile.
+  unlink((draft + "/cuda_host.h.gch").c_str());
+  unlink((draft + "/cuda_host.h").c_str());
+  rmdir(draft.c_str());
+  return access(folder.c_str(), R_OK) == 0 ? folder : home;
+#endif
 }
 }  // namespace
 
@@ -124,7 +179,7 @@ R nvrtcCompileProgram(Program* p, int, const char* const*) {
   const std::string home = environment("EMU_HOME", "."), cache = home + "/kernels";
   const std::string flags = environment("EMU_CXXFLAGS", "");
   const std::string command = environment("EMU_CXX", "c++") +
-      " -std=c++20 -Og -g1 -fPIC -shared -w -ffp-contract=off -fno-strict-aliasing -fno-exceptions -fno-rtti " + kSpared + flags
+      " -std=c++20 -Og -g1 -fPIC -w -ffp-contract=off -fno-strict-aliasing -fno-exceptions -fno-rtti " + kSpared + flags
 #if defined(EMU_ADDRESS_SANITIZER) && !defined(__clang__)
       + " -fsanitize-sections=emu_shared"
 #endif
@@ -134,20 +189,29 @@ R nvrtcCompileProgram(Program* p, int, const char* const*) {
   if (!p->binary.empty()) return 0;
   mkdir(cache.c_str(), 0777);
   const std::string draft = cache + "/" + name + "." + std::to_string(getpid()) + "." + std::to_string(drafts++), log = " >> " + draft + ".log 2>&1";
-  std::ofstream(draft + ".cu") << p->source;
-  // Kernels that macros define are visible only after preprocessing.
-  const std::string first = command + " -E -DEMU_GLOBAL=EMU_GLOBAL -I" + home + " -include cuda_host.h -x c++ " + draft + ".cu -o " +
-      draft + ".ii" + log;
+  static std::once_flag once;
+  static std::string include;
+  std::call_once(once, [&] { include = " -I" + header(home, command) + " -include cuda_host.h"; });
   // The driver brings the libraries of C and C++: searched for each kernel they take half of the linker's time. Not what reports
   // undefined behaviour.
   const bool reports = flags.find("undefined") != std::string::npos && flags.find("trap") == std::string::npos;
-  const std::string second = command + (reports ? "" : " -nostdlib") + " -DEMU_GLOBAL= -x c++ " + draft + ".ii -o " + draft +
-      ".so -x none -L" + home + " -l:libcuda.so.1" + log;
-  int status = shell(first);
-  if (status == 0) {
-    const std::string preprocessed = contents(draft + ".ii");
-    std::ofstream(draft + ".ii") << preprocessed << entries(preprocessed);
-    status = shell(second);
+  const std::string link = std::string(" -shared") + (reports ? "" : " -nostdlib") + " -o " + draft + ".so -x none -L" + home +
+      " -l:libcuda.so.1" + log;
+  int status = -1;
+  if (is_plain(p->source)) {
+    std::ofstream(draft + ".cu") << p->source << entries(kernels(p->source, "__global__"));
+    status = shell(command + include + " -x c++ " + draft + ".cu" + link);
+  }
+  // Kernels that macros define are visible only after preprocessing; nor is a word in a comment a kernel then.
+  if (status != 0) {
+    std::ofstream(draft + ".cu") << p->source;
+    unlink((draft + ".log").c_str());
+    status = shell(command + " -E -DEMU_GLOBAL=EMU_GLOBAL -I" + home + " -include cuda_host.h -x c++ " + draft + ".cu -o " + draft + ".ii" + log);
+    if (status == 0) {
+      const std::string preprocessed = contents(draft + ".ii");
+      std::ofstream(draft + ".ii") << preprocessed << entries(kernels(preprocessed, "EMU_GLOBAL"));
+      status = shell(command + " -DEMU_GLOBAL= -x c++ " + draft + ".ii" + link);
+    }
   }
   p->log = contents(draft + ".log");
   if (status != 0 && p->log.empty()) p->log = "the compiler ended with status " + std::to_string(status);
