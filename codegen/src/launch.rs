@@ -39,6 +39,11 @@ impl SemiringText {
         let keeps = matches!(self.atomic, Atomic::Min | Atomic::Max | Atomic::Or | Atomic::And | Atomic::First);
         (exact, self.is_value_free() && (keeps || self.terminal == Terminal::Always))
     }
+    /// Whether a sum may begin as a value that changes no term, so that nothing has to tell whether it has one yet.
+    #[must_use]
+    pub fn is_preset(&self) -> bool {
+        self.kind().0
+    }
     /// Whether all products are one constant.
     fn is_value_free(&self) -> bool {
         !(self.reads.a || self.reads.b || self.reads.position)

@@ -71,7 +71,7 @@ pub fn mxm<A: Scalar, B: Scalar, S: Semiring<A, B>>(
 /// A and x of two types: a graph's `bool`s take part over [`PlusSecond`](crate::algebra::PlusSecond), as below, or `a.cast::<f64>()?`; see [`mxm`].
 ///
 /// A is m × n, x of length n, t of length m. GraphBLAS C API 2.1, GrB_mxv. Floating sums run in the order of k on the host; pulled on
-/// CUDA in an order fixed by A alone, pushed in any.
+/// CUDA in an order fixed by A as it is stored, by whether x has gaps and whether there is a mask; pushed as those of [`vxm`].
 ///
 /// # Errors
 /// At the end: `DimensionMismatch`, `DeviceMismatch`, `OutOfMemory`; on CUDA `Driver`.
@@ -96,8 +96,9 @@ pub fn mxv<A: Scalar, X: Scalar, S: Semiring<A, X>>(
 /// Pushed O(entries of the rows that x has), pulled O(nnz(A)).
 ///
 /// On CUDA, A with the same values as the last time and a vector without gaps: pulled along the columns of A, which are kept with it from
-/// then on (12 bytes an entry of 8 bytes, 8 a column; at most a quarter of the free memory, else pushed). Floating sums pushed there
-/// run in any order, pulled ones in one that depends on A alone.
+/// then on (12 bytes an entry of 8 bytes, 8 a column; at most a quarter of the free memory, else pushed). Up to 2048 products (of 8 bytes;
+/// half as many of up to 16, none of more) that are few to the columns take O(products), with floating sums in the order of k. Pushed
+/// else in any, with O(columns) more steps and bytes; pulled in one that depends on A as it is stored.
 ///
 /// On the CPU, from the third such call on the same positions on: likewise, in the order of k as ever. With the positions are kept 8 bytes
 /// an entry and 8 a column, and of the last matrix that has them its values by columns, where there is memory for these.

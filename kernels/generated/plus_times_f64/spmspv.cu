@@ -359,8 +359,8 @@ constexpr u32 most_turns = 3;
 //
 // A: CSR, u64 offsets, u32 columns ascending in each row. x: ascending u32 indices and values. y: present bits and dense values.
 // Deterministic but for floating ⊕, which adds in any order. Any: the smallest k. Launches: README.md.
-#line 1 "kernels/device/row_writer.cuh"
-// A row's entries written by all blocks in one launch: each looks back for how many come before its own.
+#line 1 "kernels/block/sort.cuh"
+// Bitonic sort of keys in shared memory by a team, ascending. In place; n·log2(n)² / 4 exchanges; deterministic.
 #line 1 "kernels/block/team.cuh"
 // A team: the THREADS threads that share a task, a warp of a larger block or a whole block.
 #line 1 "kernels/warp/scan.cuh"
@@ -509,6 +509,36 @@ template <u32 THREADS> struct Team {
 };
 
 }  // namespace oplus
+#line 3 "kernels/block/sort.cuh"
+
+namespace oplus {
+
+// `keys`: room for the next power of two at or above n, which is filled up with `last`, not below any key.
+// Starts and ends with a team barrier.
+template <u32 THREADS, class Key> __device__ inline void team_sort(Team<THREADS> team, Key* keys, u32 n, Key last) {
+  u32 padded = 1;
+  while (padded < n) padded *= 2;
+  for (u32 i = n + team.rank(); i < padded; i += THREADS) keys[i] = last;
+  team.sync();
+  for (u32 size = 2; size <= padded; size *= 2) {
+    for (u32 stride = size / 2; stride > 0; stride /= 2) {
+      for (u32 t = team.rank(); t < padded / 2; t += THREADS) {
+        const u32 i = 2 * t - (t & (stride - 1)), j = i + stride;
+        const Key x = keys[i], y = keys[j];
+        if ((y < x) == ((i & size) == 0)) {
+          keys[i] = y;
+          keys[j] = x;
+        }
+      }
+      team.sync();
+    }
+  }
+}
+
+}  // namespace oplus
+#line 7 "codegen/templates/spmspv.cu"
+#line 1 "kernels/device/row_writer.cuh"
+// A row's entries written by all blocks in one launch: each looks back for how many come before its own.
 #line 3 "kernels/device/row_writer.cuh"
 #line 1 "kernels/device/look_back.cuh"
 // Decoupled look-back: how much the tiles before one hold, while they are still being worked on.
@@ -654,7 +684,7 @@ struct RowWriter {
 };
 
 }  // namespace oplus
-#line 7 "codegen/templates/spmspv.cu"
+#line 8 "codegen/templates/spmspv.cu"
 #line 1 "codegen/templates/part/entries.cuh"
 // A walk over the entries of compressed rows, spread over entries: empty and huge rows cost the same. A warp has consecutive
 // entries, its lanes side by side; rows are looked for only where they are asked for.
@@ -883,7 +913,7 @@ __device__ inline void mark_entry(u64 e, u64 n, bool keep, u32* words) {
 }
 
 }  // namespace oplus
-#line 8 "codegen/templates/spmspv.cu"
+#line 9 "codegen/templates/spmspv.cu"
 #line 1 "codegen/templates/part/push.cuh"
 // The terms of a product that pushes a vector along the rows of a matrix: x(k) ⊗ A(k, j), with flag::matrix_left A(k, j) ⊗ x(k).
 #line 1 "codegen/templates/part/accumulate.cuh"
@@ -1437,7 +1467,7 @@ template <u64 BYTES = sizeof(BlockSums::Shared)> __device__ inline BlockSums::Sh
 }
 
 }  // namespace oplus
-#line 9 "codegen/templates/spmspv.cu"
+#line 10 "codegen/templates/spmspv.cu"
 #line 1 "kernels/warp/products.cuh"
 // The products of one row of A with B, spread evenly over warps whatever the lengths of B's rows.
 #line 3 "kernels/warp/products.cuh"
@@ -1729,7 +1759,7 @@ __device__ inline void for_products(Share share, const u32* a_indices, u64 first
 }
 
 }  // namespace oplus
-#line 10 "codegen/templates/spmspv.cu"
+#line 11 "codegen/templates/spmspv.cu"
 
 namespace oplus {
 
@@ -1830,6 +1860,82 @@ spmspv_claimed(u64 columns, const u32* x_indices, const Vector* x_values, const 
       }
       at += u32(__popc(kept[t]));
     }
+    writer.end(shared);
+  }
+}
+
+// Products that spmspv_few takes at most; none of large values. The library reckons with the same.
+constexpr u32 few_products = sizeof(C) <= 8 ? 2048 : sizeof(C) <= 16 ? 1024 : 0;
+
+// y as a sparse vector where all products are few, however many columns there are: sorted by columns, and summed in the order of k,
+// bit-equal to a serial sum. control[0] is ~0 where they are not few after all: y is nothing then. mask: bits, or null and `listed`
+// the columns, ascending. Launch: 1 block of tuning::primitive_block threads; x_count <= few_products.
+extern "C" __global__ void __launch_bounds__(tuning::primitive_block)
+spmspv_few(u64 x_count, const u32* x_indices, const Vector* x_values, const u64* a_offsets, const u32* a_indices, const Matrix* a_values,
+           const u32* mask, u64 listed_count, const u32* listed, const u64* k_ids, const u64* out_ids, u32* out_indices, C* out_values,
+           u64* out_offsets, u64* state, u64* control, u32 said, u64* page, u64 number, u64 words) {
+  if constexpr (few_products > 0) {
+    constexpr u32 threads = tuning::primitive_block;
+    constexpr u64 nothing = ~0ull;
+    __shared__ u64 keys[few_products], space[few_products * sizeof(C) / 8 + 1];
+    __shared__ u32 starts[few_products];
+    __shared__ RowWriter::Shared shared;
+    C* const terms = reinterpret_cast<C*>(space);
+    const RowWriter writer = {out_offsets, state, control, said, page, number, words};
+    const Team<threads> team = {shared.scratch};
+    u64 total = 0;
+    for (u64 begin = 0; begin < x_count; begin += threads) {
+      const u64 i = begin + threadIdx.x;
+      const u32 k = i < x_count ? x_indices[i] : 0;
+      u64 all;
+      const u64 before = team.exclusive_sum(i < x_count ? a_offsets[k + 1] - a_offsets[k] : u64(0), all);
+      if (i < x_count) starts[i] = u32(min(total + before, u64(few_products)));
+      total += all;
+    }
+    const bool fits = total <= few_products;
+    const u32 count = fits ? u32(total) : 0;
+    __syncthreads();
+    for (u32 p = threadIdx.x; p < count; p += threads) {
+      // Of rows without an entry the next one begins at the same product.
+      const u32 place = upper_bound<u32, u32>(starts, 0, u32(x_count), p) - 1, k = x_indices[place];
+      const u64 e = a_offsets[k] + (p - starts[place]);
+      const u32 column = a_indices[e];
+      bool open = true;
+      if constexpr (flag::masked) {
+        bool there;
+        if (mask) {
+          there = mask[column >> 5] >> (column & 31) & 1;
+        } else {
+          const u64 at = lower_bound<u32, u64>(listed, 0, listed_count, column);
+          there = at < listed_count && listed[at] == column;
+        }
+        open = there != flag::complement;
+      }
+      keys[p] = open ? u64(column) << 32 | p : nothing;
+      if (open) terms[p] = term_of(a_values, e, x_values, place, k, column, k_ids, out_ids);
+    }
+    team_sort(team, keys, count, nothing);
+    const u32 each = (count + threads - 1) / threads, begin = min(threadIdx.x * each, count), end = min(begin + each, count);
+    const auto heads = [&](auto f) {
+      for (u32 i = begin; i < end; i++) {
+        if (keys[i] != nothing && (i == 0 || keys[i - 1] >> 32 != keys[i] >> 32)) f(i);
+      }
+    };
+    u32 mine = 0;
+    heads([&](u32) { mine++; });
+    u64 at = writer.before<threads>(0, mine, shared);
+    heads([&](u32 i) {
+      const u32 column = u32(keys[i] >> 32);
+      C sum = terms[u32(keys[i])];
+      if constexpr (!first) {
+        for (u32 next = i + 1; next < count && u32(keys[next] >> 32) == column; next++) sum = Semiring::add(sum, terms[u32(keys[next])]);
+      }
+      out_indices[at] = column;
+      out_values[at] = sum;
+      at++;
+    });
+    __syncthreads();
+    if (!fits && threadIdx.x == 0) control[0] = nothing;
     writer.end(shared);
   }
 }

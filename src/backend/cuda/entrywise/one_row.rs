@@ -40,20 +40,53 @@ pub(crate) fn row_by<'a>(
     (ncols, room): (usize, Room),
     inputs: impl Fn(Launch<'a>) -> Launch<'a>,
 ) -> Result<(DevicePattern, Buffer)> {
+    written(kernel, tiles, room, inputs)?.row(ncols, room)
+}
+
+/// The same by a kernel that may say that it did not: `None`.
+pub(crate) fn row_unless<'a>(
+    kernel: &'a Kernel,
+    tiles: u64,
+    (ncols, room): (usize, Room),
+    inputs: impl Fn(Launch<'a>) -> Launch<'a>,
+) -> Result<Option<(DevicePattern, Buffer)>> {
+    let written = written(kernel, tiles, room, inputs)?;
+    if written.nnz == u64::MAX { Ok(None) } else { written.row(ncols, room).map(Some) }
+}
+
+/// What a kernel wrote into the room.
+struct Written {
+    nnz: u64,
+    offsets: Buffer,
+    indices: Buffer,
+    values: Buffer,
+}
+impl Written {
+    fn row(mut self, ncols: usize, room: Room) -> Result<(DevicePattern, Buffer)> {
+        self.indices.shorten(4 * self.nnz)?;
+        self.values.shorten(room.size * self.nnz)?;
+        Ok((DevicePattern::new((1, ncols), self.nnz, self.offsets, self.indices), self.values))
+    }
+}
+
+fn written<'a>(
+    kernel: &'a Kernel,
+    tiles: u64,
+    room: Room,
+    inputs: impl Fn(Launch<'a>) -> Launch<'a>,
+) -> Result<Written> {
     let context = kernel.context();
     let block = block_and_tile(context).0;
     let offsets = Buffer::alloc_for::<u64>(context, 2)?;
-    let mut indices = Buffer::alloc_for::<u32>(context, places(room.most))?;
-    let mut values = Buffer::alloc(context, room.most.saturating_mul(room.size))?;
+    let indices = Buffer::alloc_for::<u32>(context, places(room.most))?;
+    let values = Buffer::alloc(context, room.most.saturating_mul(room.size))?;
     let [nnz, ..] = context.with_slate(SAID as u64 + tiles + 1, |slate| {
         let launch = inputs(kernel.launch(tiles, block, 0)).arg(&indices).arg(&values).arg(&offsets);
         let launch = launch.arg(slate.control + 8 * SAID as u64).arg(slate.control).arg(SAID as u32);
         // SAFETY: parameters as the README lists them; zeros and room of the sizes it asks for.
         unsafe { launch.leaving(slate).run() }
     })?;
-    indices.shorten(4 * nnz)?;
-    values.shorten(room.size * nnz)?;
-    Ok((DevicePattern::new((1, ncols), nnz, offsets, indices), values))
+    Ok(Written { nnz, offsets, indices, values })
 }
 
 /// One of two vectors to be merged: its entries' values, or without those the one that all have.

@@ -1,7 +1,7 @@
 //! Vector times matrix by pushing the vector's entries along the rows of the matrix, or by its columns where they are kept.
 //!
 //! Launch orders, sizes and workspaces are those of `codegen/templates/README.md`.
-use super::spmv;
+use super::{few, spmv};
 use crate::backend::cuda::entries::block_and_tile;
 use crate::backend::cuda::entrywise::one_row::{Room, row_of};
 use crate::backend::cuda::product::{DeviceIds, MaskBits, Operand, Product, is_narrow};
@@ -31,6 +31,9 @@ pub(crate) fn vxm(product: &Product) -> Result<(Arc<DevicePattern>, Buffer)> {
         && let Some(columns) = turned::columns_within(a, product.semiring.b, product.semiring.reads.b)?
     {
         return spmv::full_left(product, columns.operand());
+    }
+    if let Some((pattern, values)) = few::vxm(product)? {
+        return Ok((Arc::new(pattern), values));
     }
     let push = Push::new(product)?;
     // A value for every row of A: the result has an entry for each column that has any.
@@ -77,6 +80,8 @@ struct Push<'a> {
     c: ScalarText,
     /// The first term of a sum is the sum: who comes first claims the column.
     claims: bool,
+    /// A sum begins as what changes no term: nothing tells which have one.
+    preset: bool,
     mask: Option<MaskBits>,
     ids: DeviceIds,
     program: Program<'a>,
@@ -92,6 +97,7 @@ impl<'a> Push<'a> {
         let (mask, ids) = (product.mask_bits()?, DeviceIds::upload(context, at, semiring.reads.position)?);
         let (tuning, c) = (tuning(context), semiring.c);
         let claims = semiring.atomic == Atomic::First || semiring.terminal == Terminal::Always;
+        let preset = semiring.is_preset() && !claims;
         let program = Program::new(context, Template::Spmspv, |s| {
             let complement = mask.as_ref().is_some_and(|m| m.complement);
             let s = s.semiring(semiring).flag("narrow", is_narrow(x.pattern, a.pattern));
@@ -108,7 +114,7 @@ impl<'a> Push<'a> {
         let shares = shares.max(hub_shares(a.pattern, (groups, blocks), x.pattern.nnz.saturating_mul(mean))) as u32;
         // A row is 32 bits of places, so blocks of them fit.
         let (grid, each) = ((groups as u32, shares, 1), each as u32);
-        Ok(Self { context, x, a, c, claims, mask, ids, program, tuning, grid, each })
+        Ok(Self { context, x, a, c, claims, preset, mask, ids, program, tuning, grid, each })
     }
     fn bits(&self) -> Option<&Buffer> {
         self.mask.as_ref().map(|m| &m.pattern.words)
@@ -142,7 +148,7 @@ impl<'a> Push<'a> {
         let (columns, count) = (a.pattern.ncols as u64, x.pattern.nnz);
         let present = Buffer::alloc_for::<u32>(context, if bits { a.pattern.ncols.div_ceil(32) } else { 0 })?;
         let values = Buffer::alloc(context, columns * self.c.size as u64)?;
-        let state = Buffer::alloc_for::<u32>(context, a.pattern.ncols)?;
+        let state = Buffer::alloc_for::<u32>(context, if self.preset { 0 } else { a.pattern.ncols })?;
         let push = if all && !self.claims { "spmspv_push_all" } else { "spmspv_push" };
         let follow = || {
             let claim = self.claims.then_some(CLAIM);

@@ -1,0 +1,52 @@
+//! Vector times matrix where there are few products: one block makes, sorts and sums them, in one launch that writes the row. Pushed, all
+//! columns would be cleared and looked through, of which there may be as many as a device has room for.
+use crate::backend::cuda::entrywise::one_row::{Room, row_unless};
+use crate::backend::cuda::product::{DeviceIds, Product, is_narrow};
+use crate::backend::cuda::runtime::program::Program;
+use crate::backend::cuda::{Buffer, DevicePattern};
+use crate::error::Result;
+use oplus_codegen::Template;
+
+/// Products that the kernel takes, as it says itself, by the size of their values.
+const fn most(size: usize) -> u64 {
+    match size {
+        0..=8 => 2048,
+        9..=16 => 1024,
+        _ => 0,
+    }
+}
+/// Columns to a product from which on this is tried.
+const COLUMNS: u64 = 4;
+/// Where rows may be longer than the mean, so many times the products that they have in the mean must fit.
+const UNKNOWN: u64 = 4;
+
+/// t⟨m⟩ = xᵀ ⊕.⊗ A, where that is so.
+pub(crate) fn vxm(product: &Product) -> Result<Option<(DevicePattern, Buffer)>> {
+    let Product { context, ref semiring, a: x, b: a, at, .. } = *product;
+    let (most, columns) = (most(semiring.c.size), a.pattern.ncols as u64);
+    if x.pattern.nnz == 0 || a.pattern.nnz == 0 || x.pattern.nnz > most {
+        return Ok(None);
+    }
+    let mean = a.pattern.nnz.div_ceil(a.pattern.nrows.max(1) as u64);
+    let bound = x.pattern.nnz.saturating_mul(a.pattern.longest.unwrap_or(u64::MAX));
+    let likely = bound.min(x.pattern.nnz.saturating_mul(mean).saturating_mul(UNKNOWN));
+    if likely > most || likely.saturating_mul(COLUMNS) > columns {
+        return Ok(None);
+    }
+    let (bits, listed) = (product.bits, product.mask.filter(|_| product.bits.is_none()));
+    let complement = bits.map(|m| m.complement).or(listed.map(|m| m.complement));
+    let ids = DeviceIds::upload(context, at, semiring.reads.position)?;
+    let program = Program::new(context, Template::Spmspv, |s| {
+        let s = s.semiring(semiring.clone()).flag("narrow", is_narrow(x.pattern, a.pattern));
+        let s = s.flag("masked", complement.is_some()).flag("complement", complement == Some(true));
+        s.flag("mapped", ids.mapped())
+    });
+    let kernel = program.kernel("spmspv_few")?;
+    let room = Room { most: bound.min(most), size: semiring.c.size as u64 };
+    row_unless(&kernel, 1, (a.pattern.ncols, room), |launch| {
+        let launch = launch.arg(x.pattern.nnz).arg(&x.pattern.indices).arg(x.values).arg(&a.pattern.offsets);
+        let launch = launch.arg(&a.pattern.indices).arg(a.values).arg(bits.map(|m| &m.pattern.words));
+        let launch = launch.arg(listed.map_or(0, |m| m.pattern.nnz)).arg(listed.map(|m| &m.pattern.indices));
+        launch.arg(ids.k.as_ref()).arg(ids.j.as_ref())
+    })
+}
