@@ -60,6 +60,13 @@ fn in_a_process_of_its_own() {
         }
         "lost" => lost_kernels_tell_nothing(),
         "two" => two_devices_are_not_mixed(),
+        "lanes" => products_do_without_lanes(),
+        "trim" => {
+            let (Some(emulator), context) = (emulator::emulator(), Context::get(0).unwrap()) else { return };
+            context.trim().unwrap();
+            let (free, total) = context.memory().unwrap();
+            assert_eq!(total - free, emulator.live().1 as u64, "the pool has something yet");
+        }
         "cache" => {
             let (hits, misses) = Cache::get().counts();
             println!("CACHE {hits} hits {misses} misses {:?}", Cache::get().status());
@@ -139,6 +146,46 @@ fn two_devices_are_not_mixed() {
 fn two_devices_do_not_mix() {
     let Some(text) = child("two", &[("EMU_DEVICES", words("2"))]) else { return };
     assert!(text.contains("ANSWER two"), "{text}");
+}
+
+/// Streams and events for kernels beside each other are made when they are first wanted: without memory for one of them the kernels
+/// run one after the other.
+fn products_do_without_lanes() {
+    let Some((emulator, _one)) = device() else { return };
+    // Rows of few and of many products: several kernels.
+    let length = |i: u64| if i.is_multiple_of(16) { 150 } else { i % 5 };
+    let wide = |i: u64| (0..length(i)).map(move |e| (i, (7 * i + 3 * e) % 200, 1 + e as i64));
+    let entries: Vec<_> = (0..200).flat_map(wide).collect();
+    let a = Matrix::<i64>::build(200, 200, &entries).unwrap();
+    let step = |a: &Matrix<i64>| mxm(a, a).strategy(Strategy::Hash).eval()?.entries();
+    let (expected, a) = (step(&a).unwrap(), a.to(&GPU).unwrap());
+    // Kernels that are timed one by one stay on one stream: all but the lanes is there afterwards.
+    assert!(Context::get(0).unwrap().trace(|| step(&a)).unwrap().0 == expected);
+    let mut refused = Vec::new();
+    for n in 0.. {
+        // All from there on: a product begins twice.
+        emulator.fail_objects(n, 1000);
+        let made = step(&a);
+        emulator.fail_objects(-1, 1);
+        assert!(made.as_ref().is_ok_and(|made| *made == expected), "{n}: {:?}", made.err());
+        let report = emulator.report();
+        emulator.recover();
+        match report.strip_suffix(" was asked to fail") {
+            Some(what) => refused.push(what.to_string()),
+            None => break,
+        }
+    }
+    assert!(refused.len() == 9 && refused.iter().all(|what| what == "an event" || what == "a stream"), "{refused:?}");
+}
+
+#[test]
+fn streams_beside_each_other_are_no_need() {
+    child("lanes", &[]);
+}
+
+#[test]
+fn all_that_is_kept_is_given_back_by_one_trim() {
+    child("trim", &[("OPLUS_CUDA_KEEP", words("1000000"))]);
 }
 
 #[test]

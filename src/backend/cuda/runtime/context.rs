@@ -261,11 +261,14 @@ impl Context {
 
     /// Gives memory that no buffer holds back to the device.
     pub fn trim(&self) -> Result<()> {
-        self.synchronize_for("trim memory pool")?;
+        const OPERATION: &str = "trim memory pool";
+        self.bind(OPERATION)?;
         self.keep.drain().into_iter().for_each(|pointer| self.release(pointer));
+        // What was freed in the order of the stream counts as held until the host has waited for it.
+        self.synchronize_for(OPERATION)?;
         match self.pool {
             // SAFETY: the device's own pool.
-            Some(pool) => self.check("trim memory pool", unsafe { (self.driver.api.mem_pool_trim_to)(pool, 0) }),
+            Some(pool) => self.check(OPERATION, unsafe { (self.driver.api.mem_pool_trim_to)(pool, 0) }),
             None => Ok(()),
         }
     }
