@@ -8,6 +8,7 @@ use oplus::prelude::*;
 use oplus_codegen::{Spec, TABLES, Template, Tuning};
 use std::collections::BTreeMap;
 use std::ffi::OsString;
+use std::os::unix::ffi::OsStringExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -238,7 +239,11 @@ fn machines_that_cannot_be_used_leave_the_cpu() {
     for (variables, reason) in [
         (vec![("EMU_DEVICES", words("0"))], "unavailable cuda:0: "),
         (vec![("EMU_DRIVER_VERSION", words("11080"))], "serves CUDA 11.8, at least 12.0 is needed"),
-        (vec![("OPLUS_CUDA_DRIVER_PATH", words("/nowhere/libcuda.so.1"))], "no CUDA driver library"),
+        (vec![("EMU_DRIVER_VERSION", words("12040"))], "is NVRTC 13.0, and the NVIDIA driver serves CUDA 12.4"),
+        (
+            vec![("OPLUS_CUDA_DRIVER_PATH", words("/nowhere/libcuda.so.1"))],
+            "OPLUS_CUDA_DRIVER_PATH is /nowhere/libcuda.so.1, and no CUDA driver library is there",
+        ),
         (vec![("OPLUS_NVRTC_PATH", words("/nowhere"))], "OPLUS_NVRTC_PATH is /nowhere, and no NVRTC is there"),
         (vec![("EMU_ARCHITECTURE", words("35"))], "sm_35"),
     ] {
@@ -253,7 +258,10 @@ fn machines_that_cannot_be_used_leave_the_cpu() {
     if text.contains("ANSWER product") {
         eprintln!("skipped: this machine has an NVRTC of its own");
     } else {
-        assert!(text.contains("unavailable NVRTC") && text.contains("pip install nvidia-cuda-nvrtc"), "{text}");
+        assert!(
+            text.contains("unavailable NVRTC") && text.contains("`pip install 'nvidia-cuda-nvrtc==13.*'`"),
+            "{text}"
+        );
         assert!(text.contains("BEST cpu"), "{text}");
     }
 }
@@ -337,6 +345,11 @@ fn a_damaged_or_useless_cache_costs_time_only() {
     let whole: Vec<Vec<u8>> = stored.iter().map(|f| std::fs::read(f).unwrap()).collect();
     let hits = format!("CACHE {all} hits 0 misses Ready(");
     assert!(child("cache", &at(&folder)).unwrap().contains(&hits));
+    // Kernels with other options are others, though these be no text.
+    let [place] = at(&folder);
+    let odd = ("OPLUS_NVRTC_OPTIONS", OsString::from_vec(b"-lineinfo \xff".to_vec()));
+    let text = child("cache", &[place, odd]).unwrap();
+    assert!(text.contains(&format!("CACHE 0 hits {all} misses Ready(")), "{text}");
     for (damage, counted) in [
         ("flipped", format!("CACHE 0 hits {all} misses Ready(")),
         ("cut", format!("CACHE 0 hits {all} misses Ready(")),
