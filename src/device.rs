@@ -16,7 +16,7 @@ pub enum Device {
     Cuda(u32),
 }
 
-/// Environment variable that overrides [`Device::best`].
+/// Environment variable that overrides [`Device::best`]. Set to nothing it is as if it were not set.
 pub const DEVICE_VARIABLE: &str = "OPLUS_DEVICE";
 
 impl Device {
@@ -51,8 +51,8 @@ impl Device {
     }
 
     fn named() -> Result<Device> {
-        let Some(named) = std::env::var_os(DEVICE_VARIABLE) else { return Ok(Self::found()) };
-        named.to_string_lossy().parse().map_err(|e| match e {
+        let Some(named) = setting::set(DEVICE_VARIABLE) else { return Ok(Self::found()) };
+        named.parse().map_err(|e| match e {
             Error::InvalidValue { reason, .. } => Error::InvalidValue { operation: DEVICE_VARIABLE, reason },
             other => other,
         })
@@ -62,7 +62,7 @@ impl Device {
         if Device::Cuda(0).usable().is_ok() { Device::Cuda(0) } else { Device::Cpu }
     }
 
-    /// Whether operations can run here, compiling kernels included. O(1), as [`best`](Self::best).
+    /// Whether operations can run here: driver, device, and an NVRTC that goes with both. O(1), as [`best`](Self::best).
     ///
     /// # Errors
     /// `Unavailable`, saying why and what would help; `InvalidValue` for an environment variable of bytes that is none.
@@ -75,8 +75,10 @@ impl Device {
         match self {
             #[cfg(feature = "cuda")]
             Device::Cuda(ordinal) => {
-                let architecture = crate::backend::cuda::Context::get(*ordinal)?.properties().architecture;
-                crate::backend::cuda::nvrtc::Nvrtc::get()?.serves(architecture)
+                let context = crate::backend::cuda::Context::get(*ordinal)?;
+                let nvrtc = crate::backend::cuda::nvrtc::Nvrtc::get()?;
+                nvrtc.goes_with(context.driver())?;
+                nvrtc.serves(context.properties().architecture)
             }
             #[cfg(not(feature = "cuda"))]
             Device::Cuda(_) => Err(Error::Unavailable {

@@ -101,9 +101,9 @@
 //! # Devices
 //! Data lives on a [`Device`](device::Device), and operations run where their operands are: [`Device::best`](device::Device::best) is
 //! GPU 0 where it can be used, else the CPU, and `OPLUS_DEVICE` overrides it; `a.to(&device)?` moves. Operands on different devices are an
-//! error, nothing is moved in secret. Nothing is linked for CUDA: driver and NVRTC are looked for at run time, their absence is an
-//! [`Unavailable`](Error::Unavailable) that says what would help. Kernels are generated for the semiring, compiled when they are first
-//! needed, and kept on disk. `Device::Reference` is the oracle of the tests, one thread and no tricks.
+//! error, nothing is moved in secret. Nothing is linked for CUDA: driver and NVRTC are looked for at run time, their absence, or an NVRTC of
+//! a newer major version than the driver's, is an [`Unavailable`](Error::Unavailable) that says what would help. Kernels are generated for
+//! the semiring, compiled when they are first needed, and kept on disk. `Device::Reference` is the oracle of the tests, one thread and no tricks.
 //!
 //! # Errors
 //! What does not fit in types does not compile. All else is an [`Error`] that names operation, operand, position and sizes: no call panics
@@ -128,7 +128,7 @@
 //! # Features
 //! | feature | |
 //! | --- | --- |
-//! | `cuda-13` (default), `cuda-12`, `cuda` | the CUDA backend with bindings for CUDA 13, for 12.8, or with those that your crate pins |
+//! | `cuda-13` (default), `cuda-12`, `cuda` | the CUDA backend with cudarc's types for CUDA 13, for 12.8, or with those that your crate chooses; drivers from CUDA 12.0 on will do with each |
 //! | `compression` (default) | `.gz` and `.zst` files |
 //! | `half` (default) | `f16` and `bf16` as scalars |
 //! | `sprs`, `nalgebra-sparse`, `petgraph`, `ndarray`, `serde`, `npz`; `interop-all` | other crates' types and files, [`interop`] |
@@ -136,11 +136,11 @@
 //! # Environment variables
 //! | variable | |
 //! | --- | --- |
-//! | `OPLUS_DEVICE` | `cpu`, `cuda`, `cuda:N` or `reference` instead of what `Device::best` would find |
-//! | `OPLUS_CACHE_DIR` | where compiled kernels are kept; else `oplus` in `XDG_CACHE_HOME` or `~/.cache`; set to nothing: nowhere |
-//! | `OPLUS_NVRTC_PATH` | NVRTC's library or its folder, where it is not found by itself |
+//! | `OPLUS_DEVICE` | `cpu`, `cuda`, `cuda:N` or `reference` instead of what `Device::best` would find; set to nothing: as if not set |
+//! | `OPLUS_CACHE_DIR` | where compiled kernels are kept; else `oplus` in `XDG_CACHE_HOME`, `~/.cache` or, on Windows, `LOCALAPPDATA`; set to nothing: nowhere |
+//! | `OPLUS_NVRTC_PATH` | NVRTC's library or its folder, where it is not found by itself; no other is tried |
 //! | `OPLUS_NVRTC_OPTIONS` | more options for NVRTC, for looking into kernels |
-//! | `OPLUS_CUDA_DRIVER_PATH` | the driver's library instead of the system's |
+//! | `OPLUS_CUDA_DRIVER_PATH` | the driver's library or its folder instead of the system's; no other is tried |
 //! | `OPLUS_CUDA_KEEP` | bytes of freed buffers that a device keeps for the next ones (256 MiB) |
 //! | `OPLUS_HOST_KEEP` | bytes of large freed blocks that the host keeps for the next results (256 MiB; 0: none) |
 //! | `OPLUS_HOST_MEMORY` | bytes that the process may hold on the host (Linux alone); what Linux says is free (in a container: of its limit) bounds it besides. A request beyond is `OutOfMemory`, before Linux ends the process |

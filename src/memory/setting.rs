@@ -1,4 +1,4 @@
-//! Environment variables that say how many bytes may be held.
+//! Environment variables: what they are set to, and those that say how many bytes may be held.
 use crate::error::{Error, Result};
 
 pub(crate) const HOST_MEMORY: &str = "OPLUS_HOST_MEMORY";
@@ -23,8 +23,8 @@ pub(crate) fn check() -> Result<()> {
     Ok(())
 }
 
-/// What is set to nothing is not set.
-fn set(name: &str) -> Option<String> {
+/// The variable's text without blanks around it. What is set to nothing is not set.
+pub(crate) fn set(name: &str) -> Option<String> {
     let text = std::env::var_os(name)?.to_string_lossy().trim().to_string();
     (!text.is_empty()).then_some(text)
 }

@@ -45,6 +45,11 @@ impl Emulator {
         // SAFETY: void emu_fail_launch(long).
         unsafe { self.function::<unsafe extern "C" fn(c_long)>("emu_fail_launch")(n) }
     }
+    /// There is no memory for `count` of the driver's own objects, streams and events say, from the n-th on; n negative: there is for all.
+    pub fn fail_objects(&self, n: i64, count: i64) {
+        // SAFETY: void emu_fail_objects(long, long).
+        unsafe { self.function::<unsafe extern "C" fn(c_long, c_long)>("emu_fail_objects")(n, count) }
+    }
     /// The n-th launch from now is said to have begun, and does nothing.
     pub fn lose_launch(&self, n: i64) {
         // SAFETY: void emu_lose_launch(long).

@@ -8,6 +8,7 @@ use oplus::prelude::*;
 use oplus_codegen::{Spec, TABLES, Template, Tuning};
 use std::collections::BTreeMap;
 use std::ffi::OsString;
+use std::os::unix::ffi::OsStringExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -60,6 +61,13 @@ fn in_a_process_of_its_own() {
         }
         "lost" => lost_kernels_tell_nothing(),
         "two" => two_devices_are_not_mixed(),
+        "lanes" => products_do_without_lanes(),
+        "trim" => {
+            let (Some(emulator), context) = (emulator::emulator(), Context::get(0).unwrap()) else { return };
+            context.trim().unwrap();
+            let (free, total) = context.memory().unwrap();
+            assert_eq!(total - free, emulator.live().1 as u64, "the pool has something yet");
+        }
         "cache" => {
             let (hits, misses) = Cache::get().counts();
             println!("CACHE {hits} hits {misses} misses {:?}", Cache::get().status());
@@ -141,6 +149,46 @@ fn two_devices_do_not_mix() {
     assert!(text.contains("ANSWER two"), "{text}");
 }
 
+/// Streams and events for kernels beside each other are made when they are first wanted: without memory for one of them the kernels
+/// run one after the other.
+fn products_do_without_lanes() {
+    let Some((emulator, _one)) = device() else { return };
+    // Rows of few and of many products: several kernels.
+    let length = |i: u64| if i.is_multiple_of(16) { 150 } else { i % 5 };
+    let wide = |i: u64| (0..length(i)).map(move |e| (i, (7 * i + 3 * e) % 200, 1 + e as i64));
+    let entries: Vec<_> = (0..200).flat_map(wide).collect();
+    let a = Matrix::<i64>::build(200, 200, &entries).unwrap();
+    let step = |a: &Matrix<i64>| mxm(a, a).strategy(Strategy::Hash).eval()?.entries();
+    let (expected, a) = (step(&a).unwrap(), a.to(&GPU).unwrap());
+    // Kernels that are timed one by one stay on one stream: all but the lanes is there afterwards.
+    assert!(Context::get(0).unwrap().trace(|| step(&a)).unwrap().0 == expected);
+    let mut refused = Vec::new();
+    for n in 0.. {
+        // All from there on: a product begins twice.
+        emulator.fail_objects(n, 1000);
+        let made = step(&a);
+        emulator.fail_objects(-1, 1);
+        assert!(made.as_ref().is_ok_and(|made| *made == expected), "{n}: {:?}", made.err());
+        let report = emulator.report();
+        emulator.recover();
+        match report.strip_suffix(" was asked to fail") {
+            Some(what) => refused.push(what.to_string()),
+            None => break,
+        }
+    }
+    assert!(refused.len() == 9 && refused.iter().all(|what| what == "an event" || what == "a stream"), "{refused:?}");
+}
+
+#[test]
+fn streams_beside_each_other_are_no_need() {
+    child("lanes", &[]);
+}
+
+#[test]
+fn all_that_is_kept_is_given_back_by_one_trim() {
+    child("trim", &[("OPLUS_CUDA_KEEP", words("1000000"))]);
+}
+
 #[test]
 fn a_kernel_that_tells_nothing_is_an_error() {
     child("lost", &[("OPLUS_CUDA_KEEP", words("1000000"))]);
@@ -191,7 +239,11 @@ fn machines_that_cannot_be_used_leave_the_cpu() {
     for (variables, reason) in [
         (vec![("EMU_DEVICES", words("0"))], "unavailable cuda:0: "),
         (vec![("EMU_DRIVER_VERSION", words("11080"))], "serves CUDA 11.8, at least 12.0 is needed"),
-        (vec![("OPLUS_CUDA_DRIVER_PATH", words("/nowhere/libcuda.so.1"))], "no CUDA driver library"),
+        (vec![("EMU_DRIVER_VERSION", words("12040"))], "is NVRTC 13.0, and the NVIDIA driver serves CUDA 12.4"),
+        (
+            vec![("OPLUS_CUDA_DRIVER_PATH", words("/nowhere/libcuda.so.1"))],
+            "OPLUS_CUDA_DRIVER_PATH is /nowhere/libcuda.so.1, and no CUDA driver library is there",
+        ),
         (vec![("OPLUS_NVRTC_PATH", words("/nowhere"))], "OPLUS_NVRTC_PATH is /nowhere, and no NVRTC is there"),
         (vec![("EMU_ARCHITECTURE", words("35"))], "sm_35"),
     ] {
@@ -206,7 +258,10 @@ fn machines_that_cannot_be_used_leave_the_cpu() {
     if text.contains("ANSWER product") {
         eprintln!("skipped: this machine has an NVRTC of its own");
     } else {
-        assert!(text.contains("unavailable NVRTC") && text.contains("pip install nvidia-cuda-nvrtc"), "{text}");
+        assert!(
+            text.contains("unavailable NVRTC") && text.contains("`pip install 'nvidia-cuda-nvrtc==13.*'`"),
+            "{text}"
+        );
         assert!(text.contains("BEST cpu"), "{text}");
     }
 }
@@ -290,6 +345,11 @@ fn a_damaged_or_useless_cache_costs_time_only() {
     let whole: Vec<Vec<u8>> = stored.iter().map(|f| std::fs::read(f).unwrap()).collect();
     let hits = format!("CACHE {all} hits 0 misses Ready(");
     assert!(child("cache", &at(&folder)).unwrap().contains(&hits));
+    // Kernels with other options are others, though these be no text.
+    let [place] = at(&folder);
+    let odd = ("OPLUS_NVRTC_OPTIONS", OsString::from_vec(b"-lineinfo \xff".to_vec()));
+    let text = child("cache", &[place, odd]).unwrap();
+    assert!(text.contains(&format!("CACHE 0 hits {all} misses Ready(")), "{text}");
     for (damage, counted) in [
         ("flipped", format!("CACHE 0 hits {all} misses Ready(")),
         ("cut", format!("CACHE 0 hits {all} misses Ready(")),

@@ -21,7 +21,8 @@ std::recursive_mutex mutex;
 std::string last_report;
 bool broken;
 long fail_launch = -1, lose_launch = -1;
-bool launches_armed;
+bool launches_armed, objects_armed;
+long fail_object = -1, fail_object_count = 1;
 size_t copied_out, copied_in;
 typedef std::chrono::steady_clock::time_point Time;
 struct Function;
@@ -87,6 +88,7 @@ extern "C" {
 // For tests.
 const char* emu_last_report() { return last_report.c_str(); }
 void emu_fail_launch(long n) { LOCK; launches_armed = true; fail_launch = n; }
+void emu_fail_objects(long n, long count) { LOCK; objects_armed = true; fail_object = n; fail_object_count = count; }
 void emu_lose_launch(long n) { LOCK; lose_launch = n; }
 // Bytes copied to the host and to the device so far.
 void emu_copied(size_t* to_host, size_t* to_device) { LOCK; *to_host = copied_out; *to_device = copied_in; }
@@ -151,7 +153,7 @@ R cuMemPoolGetAttribute(void*, int attribute, void* value) {
 R cuMemPoolTrimTo(void*, size_t) { trim(); return success; }
 R cuDevicePrimaryCtxRelease_v2(int) { return success; }
 R cuCtxSetCurrent(void*) { return success; }
-R cuCtxSynchronize() { LOCK; return usable(); }
+R cuCtxSynchronize() { LOCK; observe(); return usable(); }
 R cuMemGetInfo_v2(size_t* free, size_t* total) { *total = memory_total(); *free = *total - memory_used() - memory_idle(); return success; }
 
 R cuMemAlloc_v2(P* p, size_t n) { LOCK; return broken ? launch_failed : allocate(p, n); }
@@ -164,11 +166,19 @@ R cuMemFreeAsync(P p, void*) {
   keep_idle(bytes);
   return status;
 }
-// Whether this is the driver's object that was asked to fail: its number from EMU_FAIL_OBJECT on, counted down.
+// Whether this is one of the driver's objects that were asked to fail: their numbers are counted down.
 static bool object_fails(const char* what) {
   LOCK;
-  static long left = setting("EMU_FAIL_OBJECT", -1);
-  if (left < 0 || left-- > 0) return false;
+  if (!objects_armed) {
+    objects_armed = true;
+    fail_object = setting("EMU_FAIL_OBJECT", -1);
+  }
+  if (fail_object < 0) return false;
+  if (fail_object > 0) {
+    fail_object--;
+    return false;
+  }
+  if (--fail_object_count <= 0) fail_object = -1;
   report(std::string(what) + " was asked to fail");
   return true;
 }
@@ -225,7 +235,7 @@ R cuStreamCreate(void** s, unsigned) {
 }
 R cuStreamDestroy_v2(void*) { return success; }
 R cuStreamWaitEvent(void*, void*, unsigned) { return usable(); }
-R cuStreamSynchronize(void*) { LOCK; return usable(); }
+R cuStreamSynchronize(void*) { LOCK; observe(); return usable(); }
 R cuEventCreate(void** e, unsigned) {
   if (object_fails("an event")) return out_of_memory;
   *e = new Time;

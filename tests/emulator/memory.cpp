@@ -10,8 +10,8 @@ namespace {
 std::mutex mutex;
 std::map<uint64_t, size_t> blocks;
 size_t used;
-// Bytes that were freed and that the pool keeps: neither in use nor free.
-size_t idle;
+// Bytes that were freed and that the pool keeps: neither in use nor free. Of these the ones whose free the host has not waited for.
+size_t idle, unobserved;
 // Allocations until some fail, negative: none do; and how many then.
 long fail_in = -1, fail_count = 1;
 // So many of at least so many bytes fail.
@@ -33,10 +33,15 @@ size_t memory_idle() {
 void keep_idle(size_t bytes) {
   std::lock_guard<std::mutex> lock(mutex);
   idle += bytes;
+  unobserved += bytes;
+}
+void observe() {
+  std::lock_guard<std::mutex> lock(mutex);
+  unobserved = 0;
 }
 void trim() {
   std::lock_guard<std::mutex> lock(mutex);
-  idle = 0;
+  idle = unobserved;
 }
 
 int allocate(uint64_t* pointer, size_t bytes) {
@@ -65,6 +70,7 @@ int allocate(uint64_t* pointer, size_t bytes) {
   blocks[*pointer] = bytes;
   used += bytes;
   idle -= std::min(idle, bytes);
+  unobserved = std::min(unobserved, idle);
   return success;
 }
 

@@ -39,9 +39,11 @@ int release(uint64_t pointer, size_t* bytes = nullptr);
 bool inside(uint64_t pointer, size_t bytes);
 size_t memory_total();
 size_t memory_used();
-// What the pool keeps of what was freed: it counts as taken until the pool is trimmed.
+// What the pool keeps of what was freed: it counts as taken until the pool is trimmed, which leaves what was freed since the host last
+// waited, as CUDA says it may.
 size_t memory_idle();
 void keep_idle(size_t bytes);
+void observe();
 void trim();
 
 // driver.cpp: one report at a time, kept until the process ends, as an error of a context is.

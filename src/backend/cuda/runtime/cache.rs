@@ -16,6 +16,12 @@ use std::{env, fs, io, process};
 /// Environment variable: the cache's folder. Set to nothing it switches the cache off.
 pub const CACHE_DIR: &str = "OPLUS_CACHE_DIR";
 
+const HOME: &str = "HOME";
+
+/// Variables with the folder for caches, in the order they are asked for; in the home folder it is `.cache`.
+const PLACES: &[&str] =
+    if cfg!(windows) { &["XDG_CACHE_HOME", "LOCALAPPDATA", HOME] } else { &["XDG_CACHE_HOME", HOME] };
+
 const MAGIC: [u8; 8] = *b"oplusK01";
 
 /// Names a compiled kernel.
@@ -63,11 +69,11 @@ impl Cache {
     pub fn at(folder: Option<PathBuf>) -> Cache {
         let trouble = folder
             .is_none()
-            .then(|| format!("no folder: {CACHE_DIR} is empty, or neither XDG_CACHE_HOME nor HOME is set"));
+            .then(|| format!("no folder: {CACHE_DIR} is empty, or none of {} is set", PLACES.join(", ")));
         Cache { folder, trouble: Mutex::new(trouble), hits: AtomicU64::new(0), misses: AtomicU64::new(0) }
     }
 
-    /// The cache of this process: `OPLUS_CACHE_DIR`, or `oplus` in `XDG_CACHE_HOME`, or `~/.cache/oplus`.
+    /// The cache of this process: `OPLUS_CACHE_DIR`, or `oplus` in `XDG_CACHE_HOME`, on Windows in `LOCALAPPDATA`, or in `~/.cache`.
     pub fn get() -> &'static Cache {
         static CACHE: OnceLock<Cache> = OnceLock::new();
         CACHE.get_or_init(|| Cache::at(folder(|name| env::var_os(name).map(PathBuf::from))))
@@ -119,7 +125,8 @@ fn folder(variable: impl Fn(&str) -> Option<PathBuf>) -> Option<PathBuf> {
     if let Some(own) = variable(CACHE_DIR) {
         return Some(own).filter(|p| !p.as_os_str().is_empty());
     }
-    filled("XDG_CACHE_HOME").or_else(|| filled("HOME").map(|h| h.join(".cache"))).map(|f| f.join("oplus"))
+    let place = |name: &&str| filled(name).map(|f| if *name == HOME { f.join(".cache") } else { f });
+    PLACES.iter().find_map(place).map(|f| f.join("oplus"))
 }
 
 /// Writes a file so that others see all of it or none.

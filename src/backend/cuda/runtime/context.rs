@@ -108,12 +108,10 @@ impl Context {
             return Err(Error::Unavailable { device: Device::Cuda(ordinal).to_string(), reason });
         }
         let api = &driver.api;
-        let mut device = 0;
-        // SAFETY: the probe initialised the driver; a valid place to write to.
-        driver.check("open device", unsafe { (api.device_get)(&mut device, ordinal as c_int) })?;
+        let device = driver.device(ordinal)?;
         let properties = properties(driver, device)?;
         let host_pages = Attribute::CU_DEVICE_ATTRIBUTE_PAGEABLE_MEMORY_ACCESS_USES_HOST_PAGE_TABLES;
-        let reads_host = attribute(driver, device, host_pages).unwrap_or(0) != 0;
+        let reads_host = driver.attribute(device, host_pages).unwrap_or(0) != 0;
         let mut raw = std::ptr::null_mut();
         // SAFETY: a device of this driver; released in Drop.
         driver.check("open device", unsafe { (api.primary_ctx_retain)(&mut raw, device) })?;
@@ -144,8 +142,8 @@ impl Context {
     /// The device's default pool, told to keep what is freed: by default it returns everything at each synchronisation.
     fn prepare_pool(&self) -> Result<Option<CUmemoryPool>> {
         let api = &self.driver.api;
-        if attribute(self.driver, self.device, Attribute::CU_DEVICE_ATTRIBUTE_MEMORY_POOLS_SUPPORTED).unwrap_or(0) == 0
-        {
+        let pools = Attribute::CU_DEVICE_ATTRIBUTE_MEMORY_POOLS_SUPPORTED;
+        if self.driver.attribute(self.device, pools).unwrap_or(0) == 0 {
             return Ok(None);
         }
         let mut pool = std::ptr::null_mut();
@@ -261,11 +259,14 @@ impl Context {
 
     /// Gives memory that no buffer holds back to the device.
     pub fn trim(&self) -> Result<()> {
-        self.synchronize_for("trim memory pool")?;
+        const OPERATION: &str = "trim memory pool";
+        self.bind(OPERATION)?;
         self.keep.drain().into_iter().for_each(|pointer| self.release(pointer));
+        // What was freed in the order of the stream counts as held until the host has waited for it.
+        self.synchronize_for(OPERATION)?;
         match self.pool {
             // SAFETY: the device's own pool.
-            Some(pool) => self.check("trim memory pool", unsafe { (self.driver.api.mem_pool_trim_to)(pool, 0) }),
+            Some(pool) => self.check(OPERATION, unsafe { (self.driver.api.mem_pool_trim_to)(pool, 0) }),
             None => Ok(()),
         }
     }
@@ -424,13 +425,6 @@ impl Drop for Event<'_> {
     }
 }
 
-fn attribute(driver: &Driver, device: CUdevice, which: Attribute) -> Result<u32> {
-    let mut value = 0;
-    // SAFETY: a device of this driver; a valid place to write to.
-    driver.check("read device attribute", unsafe { (driver.api.device_get_attribute)(&mut value, which, device) })?;
-    Ok(value.max(0) as u32)
-}
-
 fn properties(driver: &Driver, device: CUdevice) -> Result<Properties> {
     let mut name = [0u8; 256];
     // SAFETY: room for 256 bytes with the NUL.
@@ -440,12 +434,11 @@ fn properties(driver: &Driver, device: CUdevice) -> Result<Properties> {
     let mut total = 0usize;
     // SAFETY: a valid place to write to.
     driver.check("read device memory", unsafe { (driver.api.device_total_mem)(&mut total, device) })?;
-    let read = |which| attribute(driver, device, which);
+    let read = |which| driver.attribute(device, which);
     let shared_per_block = read(Attribute::CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK)?;
     Ok(Properties {
         name: name.split(|&b| b == 0).next().map(|n| String::from_utf8_lossy(n).into_owned()).unwrap_or_default(),
-        architecture: 10 * read(Attribute::CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR)?
-            + read(Attribute::CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR)?,
+        architecture: driver.architecture(device)?,
         multiprocessors: read(Attribute::CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT)?,
         threads_per_multiprocessor: read(Attribute::CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_MULTIPROCESSOR)?,
         shared_per_block,

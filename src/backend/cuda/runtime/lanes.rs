@@ -24,6 +24,17 @@ unsafe impl Send for Lanes {}
 unsafe impl Sync for Lanes {}
 
 impl Lanes {
+    /// Those of the context; `None` if they cannot be made, which the next call tries again. Why is of no interest: kernels that run one
+    /// after the other give the same, and where the context is broken their launch says so.
+    fn of(context: &Context) -> Option<&Self> {
+        if context.lanes.get().is_none() {
+            // Another thread may have been first.
+            if let Err(spare) = context.lanes.set(Lanes::open(context).ok()?) {
+                spare.close(&context.driver().api);
+            }
+        }
+        context.lanes.get()
+    }
     fn open(context: &Context) -> Result<Self> {
         const OPERATION: &str = "create stream";
         const NON_BLOCKING: u32 = 1;
@@ -73,25 +84,12 @@ pub(crate) struct Fork<'a> {
 }
 
 impl<'a> Fork<'a> {
-    /// With `wanted` unset, or while launches are timed one by one, everything stays on the context's stream.
+    /// With `wanted` unset, while launches are timed one by one, or where the driver has no memory for lanes, everything stays on
+    /// the context's stream.
     pub(crate) fn begin(context: &'a Context, wanted: bool) -> Result<Self> {
         let used = std::cell::Cell::new(0);
-        if !wanted || trace::is_on(context) {
-            return Ok(Self { context, lanes: None, used });
-        }
-        let lanes = match context.lanes.get() {
-            Some(lanes) => lanes,
-            None => {
-                // Another thread may have been first.
-                if let Err(spare) = context.lanes.set(Lanes::open(context)?) {
-                    spare.close(&context.driver().api);
-                }
-                match context.lanes.get() {
-                    Some(lanes) => lanes,
-                    None => return Ok(Self { context, lanes: None, used }),
-                }
-            }
-        };
+        let lanes = if wanted && !trace::is_on(context) { Lanes::of(context) } else { None };
+        let Some(lanes) = lanes else { return Ok(Self { context, lanes: None, used }) };
         context.bind("record event")?;
         // SAFETY: our event on our stream.
         context.check("record event", unsafe { (context.driver().api.event_record)(lanes.begin, context.stream()) })?;

@@ -119,6 +119,7 @@ impl Context {
     /// The module from the disk cache or compiled. A stored one that the driver refuses is compiled anew.
     fn obtain(&self, name: &str, text: &str) -> Result<Module> {
         let nvrtc = Nvrtc::get()?;
+        nvrtc.goes_with(self.driver())?;
         let (major, minor) = nvrtc.version();
         let architecture = self.properties().architecture;
         let key = Key::of(&[

@@ -2,17 +2,21 @@
 use super::api::{NvrtcApi, NvrtcArchitectures, Program, Status};
 pub use super::log::Resources;
 pub use super::nvrtc_search::NVRTC_PATH;
-use super::nvrtc_search::{load, unavailable};
+use super::nvrtc_search::{self, load, package, unavailable};
+use super::probe::{Driver, probe};
 use crate::error::{Error, Result};
-use crate::memory;
+use crate::memory::{self, setting};
 use std::collections::BTreeMap;
 use std::ffi::{CStr, CString, c_char, c_int};
+use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
 /// The compiler found on this machine.
 #[derive(Clone)]
 pub struct Nvrtc {
     api: NvrtcApi,
+    /// Where it was found.
+    file: PathBuf,
     version: (u32, u32),
     /// Architectures it makes machine code for, ascending; empty if it does not say.
     architectures: Vec<u32>,
@@ -22,6 +26,22 @@ impl std::fmt::Debug for Nvrtc {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Nvrtc").field("version", &self.version).field("architectures", &self.architectures).finish()
     }
+}
+
+/// Which it is, for messages.
+impl std::fmt::Display for Nvrtc {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let named = if nvrtc_search::named().is_some() { format!(" ({NVRTC_PATH})") } else { String::new() };
+        write!(f, "{}{named} is NVRTC {}.{}", self.file.display(), self.version.0, self.version.1)
+    }
+}
+
+/// How good one is for this machine, ascending: it only starts, it goes with the driver and serves so many of its devices, or all.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Merit {
+    Starts,
+    Serves(usize),
+    ServesAll,
 }
 
 /// What a compilation gives.
@@ -62,7 +82,7 @@ pub(crate) fn options() -> &'static [&'static str] {
     static ALL: OnceLock<Vec<&'static str>> = OnceLock::new();
     static ASKED: OnceLock<String> = OnceLock::new();
     ALL.get_or_init(|| {
-        let asked = ASKED.get_or_init(|| std::env::var(NVRTC_OPTIONS).unwrap_or_default());
+        let asked = ASKED.get_or_init(|| setting::set(NVRTC_OPTIONS).unwrap_or_default());
         OPTIONS.iter().copied().chain(asked.split_whitespace()).collect()
     })
 }
@@ -82,16 +102,36 @@ impl Nvrtc {
         NVRTC.get_or_init(Nvrtc::find).as_ref().map_err(Clone::clone)
     }
 
+    /// Of several the first that goes with the driver and all its devices; without a driver the first.
     fn find() -> Result<Nvrtc> {
-        let (api, library) = load()?;
+        let driver = probe().ok();
+        let architectures: Vec<u32> = driver.map_or_else(Vec::new, |driver| {
+            (0..driver.devices()).flat_map(|i| driver.device(i).and_then(|d| driver.architecture(d))).collect()
+        });
+        let merit = |found: &Nvrtc| match driver {
+            Some(driver) if found.goes_with(driver).is_err() => Merit::Starts,
+            _ => match architectures.iter().filter(|&&a| found.serves(a).is_ok()).count() {
+                all if all == architectures.len() => Merit::ServesAll,
+                some => Merit::Serves(some),
+            },
+        };
+        nvrtc_search::best(
+            driver,
+            |file| Some(load(file)?.and_then(|(api, library)| Nvrtc::start(file, api, library))),
+            merit,
+        )
+    }
+
+    fn start(file: &Path, api: NvrtcApi, library: libloading::Library) -> Result<Nvrtc> {
         let (mut major, mut minor): (c_int, c_int) = (0, 0);
         // SAFETY: valid places to write to.
         let status = unsafe { (api.version)(&mut major, &mut minor) };
         if status != 0 {
-            return Err(unavailable(format!("it does not start: {}", words(&api, status))));
+            return Err(unavailable(format!("{} does not start: {}", file.display(), words(&api, status))));
         }
         let architectures = NvrtcArchitectures::load(library).ok().and_then(|a| architectures(&a)).unwrap_or_default();
-        Ok(Nvrtc { api, version: (major.max(0) as u32, minor.max(0) as u32), architectures })
+        let version = (major.max(0) as u32, minor.max(0) as u32);
+        Ok(Nvrtc { api, file: file.to_path_buf(), version, architectures })
     }
 
     /// Major and minor version.
@@ -131,12 +171,25 @@ impl Nvrtc {
     fn target(&self, architecture: u32) -> Result<Target> {
         target(&self.architectures, architecture).ok_or_else(|| {
             unavailable(format!(
-                "version {}.{} no longer compiles for sm_{architecture}, it starts at sm_{}: an older one does",
-                self.version.0,
-                self.version.1,
-                self.architectures.first().copied().unwrap_or_default()
+                "{self} and compiles for nothing before sm_{}, sm_{architecture} is asked for: {} brings an older one, for sm_50 \
+                 and newer",
+                self.architectures.first().copied().unwrap_or_default(),
+                package(12)
             ))
         })
+    }
+
+    /// Whether the driver loads what it makes, or why not: machine code of a major version is for drivers of that version and newer.
+    pub fn goes_with(&self, driver: &Driver) -> Result<()> {
+        let (major, minor) = (driver.version() / 1000, driver.version() % 1000 / 10);
+        if self.version.0 <= major {
+            return Ok(());
+        }
+        Err(unavailable(format!(
+            "{self}, and the NVIDIA driver serves CUDA {major}.{minor}, which does not load what a newer major version makes: update the \
+             driver, or {} brings one that goes with it",
+            package(major)
+        )))
     }
 
     /// Threads may compile at once; NVRTC optimises them together from CUDA 12.3 on.

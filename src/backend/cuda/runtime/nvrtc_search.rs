@@ -1,6 +1,7 @@
 //! Where NVRTC may lie: it is no part of the driver, and its Python wheels are on no loader's path.
 use super::api::NvrtcApi;
-use super::probe::open;
+use super::nvrtc::Merit;
+use super::probe::{Driver, open};
 use crate::error::Error;
 use libloading::Library;
 use std::env;
@@ -10,29 +11,61 @@ use std::path::{Path, PathBuf};
 /// Environment variable: NVRTC's library, a file or the folder it lies in. Looked for here first.
 pub const NVRTC_PATH: &str = "OPLUS_NVRTC_PATH";
 
-/// The library's functions, from the first place of: `OPLUS_NVRTC_PATH`; the loader's own search; the wheels in
-/// `VIRTUAL_ENV`, `CONDA_PREFIX` and the user's and system's Python folders; the CUDA toolkits under `/usr/local`.
-/// What `OPLUS_NVRTC_PATH` names is used or refused, never passed over in silence.
-pub(crate) fn load() -> Result<(NvrtcApi, Library), Error> {
-    if let Some(path) = env::var_os(NVRTC_PATH).filter(|p| !p.is_empty()).map(PathBuf::from) {
-        return try_load(&path)
+/// What `OPLUS_NVRTC_PATH` names: it is used or refused, never passed over in silence.
+pub(crate) fn named() -> Option<PathBuf> {
+    env::var_os(NVRTC_PATH).filter(|p| !p.is_empty()).map(PathBuf::from)
+}
+
+/// The best one, of equals the first, in the order of: `OPLUS_NVRTC_PATH`, and then no other; the loader's own search; the
+/// wheels in `VIRTUAL_ENV`, `CONDA_PREFIX` and the user's and system's Python folders; the CUDA toolkits under `/usr/local`.
+/// `start` gives `None` where there is no library. The search ends with one that serves all.
+pub(super) fn best<T>(
+    driver: Option<&Driver>,
+    start: impl Fn(&Path) -> Option<Result<T, Error>>,
+    merit: impl Fn(&T) -> Merit,
+) -> Result<T, Error> {
+    if let Some(path) = named() {
+        return best_of(within(&path), start, merit)
             .unwrap_or_else(|| Err(unavailable(format!("{NVRTC_PATH} is {}, and no NVRTC is there", path.display()))));
     }
-    for name in names() {
-        if let Some(found) = try_file(Path::new(name)) {
-            return found;
+    // Folders are listed only if need be.
+    let folders = std::iter::once_with(folders).flatten();
+    let files = names().iter().map(PathBuf::from).chain(folders.flat_map(|folder| within(&folder)));
+    best_of(files, start, merit).unwrap_or_else(|| {
+        Err(unavailable(format!(
+            "NVRTC, NVIDIA's run-time compiler, was not found; {} or the CUDA toolkit brings it ({NVRTC_PATH} names a folder outside \
+             the usual ones); the CPU backend works without it",
+            driver.map_or("`pip install nvidia-cuda-nvrtc`".into(), |driver| package(driver.version() / 1000))
+        )))
+    })
+}
+
+fn best_of<T>(
+    files: impl IntoIterator<Item = PathBuf>,
+    start: impl Fn(&Path) -> Option<Result<T, Error>>,
+    merit: impl Fn(&T) -> Merit,
+) -> Option<Result<T, Error>> {
+    let mut best = None;
+    for file in files {
+        let Some(found) = start(&file) else { continue };
+        // One that is too old or does not start says so where there is no better one.
+        let rank = found.as_ref().ok().map(&merit);
+        if rank == Some(Merit::ServesAll) {
+            return Some(found);
+        }
+        if best.as_ref().is_none_or(|(before, _)| rank > *before) {
+            best = Some((rank, found));
         }
     }
-    for folder in folders() {
-        if let Some(found) = try_load(&folder) {
-            return found;
-        }
+    best.map(|(_, found)| found)
+}
+
+/// What brings NVRTC of a major version.
+pub(super) fn package(major: u32) -> String {
+    match major {
+        ..=12 => "`pip install nvidia-cuda-nvrtc-cu12`".into(),
+        newer => format!("`pip install 'nvidia-cuda-nvrtc=={newer}.*'`"),
     }
-    Err(unavailable(
-        "NVRTC, NVIDIA's run-time compiler, was not found; `pip install nvidia-cuda-nvrtc` or the CUDA toolkit brings it \
-         (OPLUS_NVRTC_PATH names a folder outside the usual ones); the CPU backend works without it"
-            .into(),
-    ))
 }
 
 pub(crate) fn unavailable(reason: String) -> Error {
@@ -46,15 +79,18 @@ fn names() -> &'static [&'static str] {
     }
 }
 
-/// NVRTC at `path`, a file or a folder. `None` if nothing there loads.
-fn try_load(path: &Path) -> Option<Result<(NvrtcApi, Library), Error>> {
-    if !path.is_dir() {
-        return if path.is_file() { try_file(path) } else { None };
-    }
-    names().iter().map(|name| path.join(name)).filter(|file| file.is_file()).find_map(|file| try_file(&file))
+/// Where NVRTC would be at `path`, a file or a folder.
+fn within(path: &Path) -> Vec<PathBuf> {
+    let mut files = match path.is_dir() {
+        true => names().iter().map(|name| path.join(name)).collect(),
+        false => vec![path.to_path_buf()],
+    };
+    files.retain(|file| file.is_file());
+    files
 }
 
-fn try_file(file: &Path) -> Option<Result<(NvrtcApi, Library), Error>> {
+/// The library's functions, and itself for those that it may lack; `None` if there is none. It stays loaded.
+pub(super) fn load(file: &Path) -> Option<Result<(NvrtcApi, Library), Error>> {
     preload_builtins(file);
     let library = open(&[file])?;
     // A second handle keeps the optional functions within reach; the first is kept by the table.
@@ -156,7 +192,33 @@ mod tests {
     #[test]
     fn a_folder_without_it_gives_nothing() {
         let root = tempfile::tempdir().unwrap();
-        assert!(try_load(root.path()).is_none());
-        assert!(try_load(&root.path().join("absent")).is_none());
+        assert!(within(root.path()).is_empty());
+        assert!(within(&root.path().join("absent")).is_empty());
+    }
+
+    /// Names stand for files: `start` is asked for each, and `None` is no library.
+    #[test]
+    fn the_first_of_the_best_is_taken() {
+        let chosen = |files: &[(&str, Option<Result<Merit, ()>>)]| {
+            let asked = std::cell::Cell::new(0);
+            let start = |file: &Path| {
+                asked.set(asked.get() + 1);
+                let (name, found) = *files.iter().find(|(name, _)| Path::new(name) == file)?;
+                Some(found?.map(|merit| (name, merit)).map_err(|()| unavailable(name.into())))
+            };
+            let best = best_of(files.iter().map(|(name, _)| PathBuf::from(name)), start, |(_, merit)| *merit);
+            let name = best.map(|found| match found {
+                Ok((name, _)) => name.to_string(),
+                Err(e) => e.to_string(),
+            });
+            (name, asked.get())
+        };
+        let (old, starts, all) = (Some(Err(())), Some(Ok(Merit::Starts)), Some(Ok(Merit::ServesAll)));
+        let serves = |n| Some(Ok(Merit::Serves(n)));
+        assert_eq!(chosen(&[("a", None)]), (None, 1));
+        assert_eq!(chosen(&[("a", None), ("b", old), ("c", old)]), (Some("NVRTC is not available: b".into()), 3));
+        assert_eq!(chosen(&[("a", old), ("b", starts), ("c", starts)]), (Some("b".into()), 3));
+        assert_eq!(chosen(&[("a", starts), ("b", serves(0)), ("c", serves(1))]), (Some("c".into()), 3));
+        assert_eq!(chosen(&[("a", old), ("b", serves(1)), ("c", all), ("d", all)]), (Some("c".into()), 3));
     }
 }

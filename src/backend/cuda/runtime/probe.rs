@@ -2,17 +2,19 @@
 use super::api::{DriverApi, Status};
 use crate::device::Device;
 use crate::error::Error;
-use cudarc::driver::sys::cudaError_enum as Code;
+use cudarc::driver::sys::{CUdevice, CUdevice_attribute as Attribute, cudaError_enum as Code};
 use libloading::Library;
 use std::ffi::{CStr, c_int};
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
 /// The oldest driver taken, as `cuDriverGetVersion` counts: 12.0. Every function of the table exists there (the youngest
-/// are stream-ordered allocation, 11.2, and lazy module loading, 11.7); older drivers cannot load what NVRTC 12 and 13 make.
+/// are stream-ordered allocation, 11.2, and lazy module loading, 11.7); older drivers cannot load what NVRTC 12
+/// makes, nor this one what NVRTC 13 does.
 pub const DRIVER_FLOOR: u32 = 12_000;
 
-/// Environment variable: the driver library, a file or the folder it lies in. The usual names are tried without it.
+/// Environment variable: the driver library, a file or the folder it lies in, and no other is tried. Where it is not set, the
+/// loader looks for the usual names.
 pub const DRIVER_PATH: &str = "OPLUS_CUDA_DRIVER_PATH";
 
 /// Why CUDA cannot be used here.
@@ -23,6 +25,9 @@ pub enum Unavailable {
         "no CUDA driver library (libcuda.so.1) was found; it comes with the NVIDIA driver, the CPU backend works without it"
     )]
     NoDriver,
+    /// Not where [`DRIVER_PATH`] says.
+    #[error("{DRIVER_PATH} is {}, and no CUDA driver library is there; the CPU backend works without it", .0.display())]
+    NotThere(PathBuf),
     /// A library is there, but lacks a function, as the stub libraries of containers do.
     #[error("the CUDA driver library lacks {0}: it is a stub, or older than CUDA {major}.{minor}", major = DRIVER_FLOOR / 1000, minor = DRIVER_FLOOR % 1000 / 10)]
     SymbolMissing(&'static str),
@@ -79,6 +84,28 @@ impl Driver {
         self.devices
     }
 
+    /// The driver's handle of a device.
+    pub(crate) fn device(&self, ordinal: u32) -> Result<CUdevice, Error> {
+        let mut device = 0;
+        // SAFETY: initialised by `find`; a valid place to write to.
+        self.check("open device", unsafe { (self.api.device_get)(&mut device, ordinal as c_int) })?;
+        Ok(device)
+    }
+
+    pub(crate) fn attribute(&self, device: CUdevice, which: Attribute) -> Result<u32, Error> {
+        let mut value = 0;
+        // SAFETY: a device of this driver; a valid place to write to.
+        self.check("read device attribute", unsafe { (self.api.device_get_attribute)(&mut value, which, device) })?;
+        Ok(value.max(0) as u32)
+    }
+
+    /// Compute capability, 90 for 9.0.
+    pub(crate) fn architecture(&self, device: CUdevice) -> Result<u32, Error> {
+        let read = |which| self.attribute(device, which);
+        Ok(10 * read(Attribute::CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR)?
+            + read(Attribute::CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR)?)
+    }
+
     /// The status of a call as a result.
     pub(crate) fn check(&self, operation: &'static str, status: Status) -> Result<(), Error> {
         if status == Code::CUDA_SUCCESS as Status {
@@ -91,7 +118,15 @@ impl Driver {
 /// The driver, or why there is none. Looked for at the first call, the answer stands for the life of the process.
 pub fn probe() -> Result<&'static Driver, &'static Unavailable> {
     static PROBE: OnceLock<Result<Driver, Unavailable>> = OnceLock::new();
-    PROBE.get_or_init(|| find(&candidates())).as_ref()
+    PROBE
+        .get_or_init(|| {
+            let named = std::env::var_os(DRIVER_PATH).filter(|p| !p.is_empty()).map(PathBuf::from);
+            find(&candidates(named.as_deref())).map_err(|e| match (e, named) {
+                (Unavailable::NoDriver, Some(path)) => Unavailable::NotThere(path),
+                (e, _) => e,
+            })
+        })
+        .as_ref()
 }
 
 /// Every function the driver library must have, for stand-ins that are tested against it.
@@ -99,11 +134,11 @@ pub fn required_symbols() -> Vec<&'static str> {
     DriverApi::SYMBOLS.iter().filter_map(|s| s.to_str().ok()).collect()
 }
 
-fn candidates() -> Vec<PathBuf> {
+fn candidates(named: Option<&Path>) -> Vec<PathBuf> {
     let names = if cfg!(windows) { &["nvcuda.dll"][..] } else { &["libcuda.so.1", "libcuda.so"][..] };
-    match std::env::var_os(DRIVER_PATH).filter(|p| !p.is_empty()).map(PathBuf::from) {
+    match named {
         Some(folder) if folder.is_dir() => names.iter().map(|n| folder.join(n)).collect(),
-        Some(file) => vec![file],
+        Some(file) => vec![file.to_path_buf()],
         None => names.iter().map(PathBuf::from).collect(),
     }
 }
