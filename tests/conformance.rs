@@ -1,7 +1,8 @@
 //! Cases that SuiteSparse:GraphBLAS solved, on every backend: `tests/conformance/README.md`.
 //!
 //! `OPLUS_CONFORMANCE` names another file of cases, `OPLUS_CONFORMANCE_FAILED` a file for the numbers of failed ones.
-//! On CUDA every operator on every type is a kernel to compile: `OPLUS_CONFORMANCE_KINDS` says for how many.
+//! On CUDA every operator on every type is a kernel to compile: `OPLUS_CONFORMANCE_KINDS` says for how many, and for which of
+//! them `OPLUS_CONFORMANCE_SALT`, a number that is printed: others every day where it is not given.
 #[path = "conformance/call.rs"]
 mod call;
 #[path = "conformance/case.rs"]
@@ -25,11 +26,13 @@ use case::{Case, Fault};
 use oplus::prelude::*;
 use std::collections::BTreeSet;
 use std::hash::{DefaultHasher, Hash, Hasher};
+use std::time::SystemTime;
 
 fn replay(case: &Case, device: Device) -> Fault<()> {
     let call = Call::new(case, device);
     match case.word("op") {
         "mxm" | "mxv" | "vxm" => product::run(&call),
+        "mxm_reduce" => product::sums(&call),
         "ewise_add" | "ewise_mult" | "apply_first" | "apply_second" => entrywise::binary(&call),
         "apply" => entrywise::unary(&call),
         "apply_index" => entrywise::index(&call),
@@ -58,11 +61,17 @@ fn cases() -> (String, String, Vec<Case>) {
     (path, made, cases)
 }
 
-/// `kinds` of the operators, others for other cases.
-fn chosen(cases: Vec<&Case>, kinds: usize) -> BTreeSet<String> {
+/// Which operators are chosen: the environment's, or the day's.
+fn salt() -> u64 {
+    let day = || SystemTime::UNIX_EPOCH.elapsed().map_or(0, |time| time.as_secs() / 86_400);
+    let given = std::env::var("OPLUS_CONFORMANCE_SALT").ok().filter(|salt| !salt.is_empty());
+    given.map_or_else(day, |salt| salt.parse().unwrap_or_else(|e| panic!("OPLUS_CONFORMANCE_SALT: {salt}: {e}")))
+}
+
+/// `kinds` of the operators, others for another salt.
+fn chosen(cases: Vec<&Case>, kinds: usize, salt: u64) -> BTreeSet<String> {
     let mut all: Vec<String> = cases.iter().map(|case| case.kind()).collect::<BTreeSet<_>>().into_iter().collect();
     if kinds < all.len() {
-        let salt: usize = cases.iter().map(|case| case.text.len()).sum();
         all.sort_by_cached_key(|kind| {
             let mut hasher = DefaultHasher::new();
             (salt, kind).hash(&mut hasher);
@@ -80,7 +89,8 @@ fn all(device: Device, kinds: usize) {
     assert!(!cases.is_empty(), "{file} has no cases");
     // There are very many operators alone: they are a third of what is to be compiled.
     let (functions, others) = cases.iter().partition(|case| case.word("op") == "function");
-    let (mut kinds, functions) = (chosen(others, kinds), chosen(functions, kinds.div_ceil(3)));
+    let salt = salt();
+    let (mut kinds, functions) = (chosen(others, kinds, salt), chosen(functions, kinds.div_ceil(3), salt));
     kinds.extend(functions);
     let mut run = 0;
     for case in cases.iter().filter(|case| kinds.contains(&case.kind())) {
@@ -91,13 +101,13 @@ fn all(device: Device, kinds: usize) {
         }
     }
     let failures = failed.len();
-    println!("{device}: {run} of {} cases, {} operators, {failures} failed", cases.len(), kinds.len());
+    println!("{device}: {run} of {} cases, {} operators, {failures} failed, salt {salt}", cases.len(), kinds.len());
     if let Ok(path) = std::env::var("OPLUS_CONFORMANCE_FAILED") {
         std::fs::write(format!("{path}.{device}"), failed.join("\n")).expect("the file of failed cases can be written");
     }
     let Some(first) = failed.first() else { return };
     panic!(
-        "{device}: {failures} cases failed: {}\nThe file is that of {made}; the smallest case like the first one:\n\
+        "{device}: {failures} cases failed: {}\nThe file is that of {made}, the salt {salt}; the smallest case like the first one:\n\
          python3 tests/conformance/shrink.py {file} {first} --device {device}",
         failed.join(" ")
     );

@@ -123,7 +123,9 @@ halves!(f16 bf16);
 macro_rules! complex { ($($t:ident $part:ident)*) => {$(
     impl Sample for $t {
         fn special() -> Vec<Self> {
-            let parts: Vec<_> = $part::special().into_iter().step_by(3).collect();
+            // Some of each kind, and what tells the sides of cuts and what omits NaN apart.
+            let mut parts: Vec<_> = $part::special().into_iter().step_by(3).collect();
+            parts.extend([-0.0, $part::NEG_INFINITY, $part::NAN]);
             parts.iter().flat_map(|re| parts.iter().map(|im| $t::new(*re, *im))).collect()
         }
         fn of_bits(bits: u64) -> Self { $t::new($part::of_bits(bits), $part::of_bits(bits.rotate_left(31))) }

@@ -67,7 +67,7 @@ accumulators! {
     u8: "plus" Plus, "minus" Minus;
     i32: "plus" Plus, "minus" Minus, "min" Min;
     f64: "plus" Plus, "minus" Minus, "first" First, "second" Second;
-    i64: "plus" Plus;
+    i64: "plus" Plus, "minus" Minus;
     u64: "plus" Plus, "min" Min;
     c64: "plus" Plus, "minus" Minus, "second" Second;
     i8: "minus" Minus;
@@ -88,17 +88,45 @@ impl<'a> Call<'a> {
         self.case.operand(role)
     }
     pub fn matrix<T: Value>(&self, role: char) -> Fault<Matrix<T>> {
-        self.object(role, |role| self.formed(role, told(Matrix::from_coo(&self.operand(role)?.coo()?))?))
+        self.object(role, |role| self.formed(role, self.listed(role, self.operand(role)?.coo()?)?))
+    }
+    /// Equal values are stored once where a matrix is built of them; here one by one in half of the cases.
+    fn listed<T: Value>(&self, role: char, mut coo: Coo<T>) -> Fault<Matrix<T>> {
+        let last = coo.values.len().wrapping_sub(1);
+        let Some(value) = coo.values.get(last).copied() else { return told(Matrix::from_coo(&coo)) };
+        if last == 0 || self.draw_of_role(role, 'e', 2) == 0 || coo.values.iter().any(|v| !v.same(value)) {
+            return told(Matrix::from_coo(&coo));
+        }
+        let other = T::of(&[1; 16][..size_of::<T>()]);
+        coo.values[last] = if other.same(value) { T::zeroed() } else { other };
+        let mut matrix = told(Matrix::from_coo(&coo))?;
+        told(matrix.set(coo.rows[last], coo.columns[last], value))?;
+        if matrix.is_iso() { Err(format!("{role} has its value once")) } else { Ok(matrix) }
     }
     pub fn vector<T: Value>(&self, role: char) -> Fault<Vector<T>> {
         self.object(role, |role| {
             let coo = self.operand(role)?.coo::<T>()?;
             let entries: Vec<_> = coo.columns.into_iter().zip(coo.values).collect();
-            let on_device = told(Vector::build(coo.ncols, &entries).and_then(|v| v.to(&self.device)))?;
+            let mut vector = told(Vector::build(coo.ncols, &entries))?;
+            let once = self.draw_of_role(role, 'e', 4);
+            if once == 0 {
+                vector = vector.to_iso().unwrap_or(vector);
+            }
+            let mut on_device = told(vector.to(&self.device))?;
+            // There.
+            if once == 1 && vector.to_iso().is_ok_and(|v| v.is_iso()) {
+                on_device = told(on_device.with_value(entries[0].1))?;
+            }
             if self.case.draw(role, 3) == 0 { told(on_device.to_bitmap()) } else { Ok(on_device) }
         })
     }
-    /// A clone of the one object of all roles that are the same, which shares its store; nobody else has one of a single role.
+    /// What is drawn for a role besides its format.
+    fn draw_of_role(&self, role: char, what: char, n: usize) -> usize {
+        let mixed = role as u32 ^ (what as u32) << 8;
+        self.case.draw(char::from_u32(mixed).unwrap_or(what), n)
+    }
+    /// A clone of the one object of all roles that are the same, which shares its store; nobody else has one of a single role. Until
+    /// [`release`](Self::release).
     fn object<C: Clone + 'static>(&self, role: char, make: impl FnOnce(char) -> Fault<C>) -> Fault<C> {
         let role = self.case.alias(role);
         if !self.case.shared(role) {
@@ -110,6 +138,13 @@ impl<'a> Call<'a> {
         let object = make(role)?;
         self.objects.borrow_mut().insert(role, Box::new(object.clone()));
         Ok(object)
+    }
+    /// In half of the cases nobody but the roles has their object once all have it, so that an output that is an operand too may be
+    /// changed in place. Who asks later gets another object.
+    fn release(&self) {
+        if self.case.draw('=', 2) == 0 {
+            self.objects.borrow_mut().clear();
+        }
     }
     /// On the device, half of them in a format drawn for them and given here or there; as it comes where that cannot hold it.
     fn formed<T: Value>(&self, role: char, matrix: Matrix<T>) -> Fault<Matrix<T>> {
@@ -171,8 +206,9 @@ impl<'a> Call<'a> {
         T: Accumulated,
         K: Compute<Target: Container<Scalar = T, Kind = OfMatrices>>,
     {
-        let mut c = self.matrix::<T>('C')?;
-        T::into(self.case.word("accum"), self.masked(operation)?, &mut c)?;
+        let (mut c, operation) = (self.matrix::<T>('C')?, self.masked(operation)?);
+        self.release();
+        T::into(self.case.word("accum"), operation, &mut c)?;
         self.is(&c)
     }
     /// [`matrices`](Self::matrices) for vectors.
@@ -181,8 +217,9 @@ impl<'a> Call<'a> {
         T: Accumulated,
         K: Compute<Target: Container<Scalar = T, Kind = OfVectors>>,
     {
-        let mut c = self.vector::<T>('C')?;
-        T::into(self.case.word("accum"), self.masked(operation)?, &mut c)?;
+        let (mut c, operation) = (self.vector::<T>('C')?, self.masked(operation)?);
+        self.release();
+        T::into(self.case.word("accum"), operation, &mut c)?;
         self.is_vector(&c)
     }
     /// The assignment with the case's mask, replace and accumulator into the container C.
@@ -196,6 +233,7 @@ impl<'a> Call<'a> {
             Some(mask) => assignment.mask(&mask),
             None => assignment,
         };
+        self.release();
         T::assign(self.case.word("accum"), assignment, c)
     }
     /// C is R.
@@ -206,7 +244,7 @@ impl<'a> Call<'a> {
     pub fn is_vector<T: Value>(&self, c: &Vector<T>) -> Fault<()> {
         self.compare((1, c.len()), told(c.entries())?.into_iter().map(|(j, v)| (0, j, v)).collect())
     }
-    fn masked<K: Compute>(&self, operation: Operation<K>) -> Fault<Operation<K>> {
+    pub fn masked<K: Compute>(&self, operation: Operation<K>) -> Fault<Operation<K>> {
         let operation = if self.case.has("replace") { operation.replace() } else { operation };
         Ok(match self.mask()? {
             Some(mask) => operation.mask(&mask),

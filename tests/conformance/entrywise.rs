@@ -7,19 +7,24 @@ use oplus::prelude::*;
 /// The operation on matrices or vectors, whichever A is, with the transpose options of matrices.
 macro_rules! either {
     ($call:ident, |$a:ident: $t:ty| $operation:expr) => {
+        // The operation alone holds A while it runs.
         if $call.operand('A')?.vector {
             let $a = $call.vector::<$t>('A')?;
-            $call.vectors($operation)
+            let operation = $operation;
+            drop($a);
+            $call.vectors(operation)
         } else {
             let $a = $call.matrix::<$t>('A')?;
-            if !$call.case.has("ta") {
-                $call.matrices($operation)
+            let operation = if !$call.case.has("ta") {
+                $operation
             } else if $call.case.number.is_multiple_of(2) {
-                $call.matrices($operation.transpose_a())
+                $operation.transpose_a()
             } else {
                 let $a = $a.transposed();
-                $call.matrices($operation)
-            }
+                $operation
+            };
+            drop($a);
+            $call.matrices(operation)
         }
     };
 }
@@ -33,11 +38,11 @@ fn added<T: Accumulated, F: BinaryOp<T, T, Out = T> + Default>(call: &Call) -> F
     call.matrices(if call.case.has("tb") { sum.transpose_b() } else { sum })
 }
 
-fn multiplied<T: Value, F: BinaryOp<T, T, Out: Accumulated> + Default>(call: &Call) -> Fault<()> {
+fn multiplied<T: Value, U: Value, F: BinaryOp<T, U, Out: Accumulated> + Default>(call: &Call) -> Fault<()> {
     if call.operand('A')?.vector {
-        return call.vectors(ewise_mult(&call.vector::<T>('A')?, &call.vector::<T>('B')?, F::default()));
+        return call.vectors(ewise_mult(&call.vector::<T>('A')?, &call.vector::<U>('B')?, F::default()));
     }
-    let product = ewise_mult(&call.matrix::<T>('A')?, &call.matrix::<T>('B')?, F::default());
+    let product = ewise_mult(&call.matrix::<T>('A')?, &call.matrix::<U>('B')?, F::default());
     let product = if call.case.has("ta") { product.transpose_a() } else { product };
     call.matrices(if call.case.has("tb") { product.transpose_b() } else { product })
 }
@@ -52,16 +57,29 @@ fn bound<T: Value, F: BinaryOp<T, T, Out: Accumulated> + Default>(call: &Call) -
 }
 
 fn with<T: Value, F: BinaryOp<T, T, Out: Accumulated> + Default>(call: &Call) -> Fault<()> {
-    if call.case.word("op") == "ewise_mult" { multiplied::<T, F>(call) } else { bound::<T, F>(call) }
+    if call.case.word("op") == "ewise_mult" { multiplied::<T, T, F>(call) } else { bound::<T, F>(call) }
 }
 
 fn closed<T: Accumulated, F: BinaryOp<T, T, Out = T> + Default>(call: &Call) -> Fault<()> {
     if call.case.word("op") == "ewise_add" { added::<T, F>(call) } else { with::<T, F>(call) }
 }
 
+/// Products of operands of two types.
+fn mixed(call: &Call) -> Fault<()> {
+    match (call.operand('A')?.scalar, call.operand('B')?.scalar, call.case.word("f")) {
+        ("i32", "i8", "bshift") => multiplied::<i32, i8, Bshift>(call),
+        ("f64", "u8", "first") => multiplied::<f64, u8, First>(call),
+        ("bool", "i32", "second") => multiplied::<bool, i32, Second>(call),
+        other => Err(format!("no operator {other:?}")),
+    }
+}
+
 macro_rules! operators { ($($t:ident { $($name:literal $op:ident)* } { $($other:literal $compare:ident)* })*) => {
     /// ewise_add, ewise_mult, apply_first and apply_second.
     pub fn binary(call: &Call) -> Fault<()> {
+        if call.operand('B').is_ok_and(|b| Ok(b.scalar) != call.operand('A').map(|a| a.scalar)) {
+            return mixed(call);
+        }
         match (call.operand('A')?.scalar, call.case.word("f")) {
             $($((stringify!($t), $name) => closed::<$t, $op>(call),)*
             $((stringify!($t), $other) => with::<$t, $compare>(call),)*)*
@@ -227,7 +245,7 @@ pub fn selection(call: &Call) -> Fault<()> {
     }
 }
 
-/// Conversion of every type to every other.
+/// Conversion of every type to every other; with a mask, accumulator or output of some.
 pub fn conversion(call: &Call) -> Fault<()> {
     fn to<T: Value, U: Value>(call: &Call) -> Fault<()>
     where
@@ -239,6 +257,25 @@ pub fn conversion(call: &Call) -> Fault<()> {
         }
         let c = told(cast::<U, _>(&call.matrix::<T>('A')?))?;
         call.is(&c)
+    }
+    fn written<T: Value, U: Accumulated>(call: &Call) -> Fault<()>
+    where
+        Cast<U>: UnaryOp<T, Out = U>,
+    {
+        either!(call, |a: T| apply(&a, Cast::<U>::default()))
+    }
+    // Of the types that other operations make of these as well.
+    macro_rules! written { ($($t:ident $u:ident;)*) => {
+        match (call.operand('A')?.scalar, call.operand('C')?.scalar) {
+            $((stringify!($t), stringify!($u)) => return written::<$t, $u>(call),)*
+            other => Err(format!("no conversion {other:?} into an output")),
+        }
+    } }
+    if call.case.has("written") {
+        return written! {
+            i8 bool; u8 bool; i16 bool; u32 bool; i64 bool; f64 bool; c64 bool; bool i64; u16 i64; f32 i64; f64 i64; c32 i64; c32 f32;
+            c64 f64; i32 f64; f64 i32;
+        };
     }
     macro_rules! pairs {
         ($($t:ident)* , $all:tt) => {

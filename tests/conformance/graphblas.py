@@ -1,4 +1,6 @@
 """Runs cases by SuiteSparse:GraphBLAS."""
+import copy
+
 from cases import TYPES, Operand
 from library import NULL, POSITIONAL, VERSION, binary, check, ffi, find, index_operator, lib, monoid, type_of, unary
 from regions import Regions
@@ -114,11 +116,7 @@ class Run(Regions):
         c_operand = operand("C")
         accum = binary(case.accum, c_operand.scalar) if case.accum else NULL
         if case.op == "reduce":
-            a = operand("A")
-            suffix, ctype, _ = TYPES[a.scalar]
-            value, kind = ffi.new(f"{ctype} *"), "Vector" if a.kind == "v" else "Matrix"
-            check(find(f"GrB_{kind}_reduce_{suffix}")(value, NULL, monoid(case.f, a.scalar), self.get("A"), NULL))
-            return Operand(a.scalar, "v", 1, 1, [(0, 0, value[0])])
+            return self.sum(self.get("A"), operand("A"))
         c = self.get("C")
         if case.op == "build":
             a = operand("A")
@@ -130,15 +128,32 @@ class Run(Regions):
         else:
             made = getattr(self, case.op)((c, self.get("M"), accum), self.descriptor())
             c = c if made is None else made
+            if case.op == "mxm_reduce":
+                return self.sum(c, c_operand)
         return self.read(c, c_operand.scalar, c_operand.kind)
+
+    def sum(self, thing, of):
+        """Of all entries."""
+        suffix, ctype, _ = TYPES[of.scalar]
+        value, kind = ffi.new(f"{ctype} *"), "Vector" if of.kind == "v" else "Matrix"
+        check(find(f"GrB_{kind}_reduce_{suffix}")(value, NULL, monoid(self.case.f, of.scalar), thing, NULL))
+        return Operand(of.scalar, "v", 1, 1, [(0, 0, value[0])])
 
     def kind(self, role="A"):
         return "Vector" if self.case.operand(role).kind == "v" else "Matrix"
 
     def product(self, function, head, d):
         case = self.case
-        ring = self.semiring(case.ring, case.operand("A").scalar, case.operand("C").scalar)
+        side = "B" if case.ring.endswith("_second") else "A"
+        ring = self.semiring(case.ring, case.operand(side).scalar, case.operand("C").scalar)
         check(function(*head, ring, self.get("A"), self.get("B"), d))
+
+    def mxm_reduce(self, head, d):
+        """Of a product in a matrix of its own."""
+        c = self.case.operand("C")
+        made = self.make(Operand(c.scalar, "m", c.nrows, c.ncols, []))
+        self.product(lib.GrB_mxm, (made, head[1], NULL), d)
+        return made
 
     def mxm(self, head, d):
         self.product(lib.GrB_mxm, head, d)
@@ -153,8 +168,12 @@ class Run(Regions):
         f = binary(self.case.f, self.case.operand("A").scalar)
         check(getattr(lib, f"GrB_{self.kind()}_eWiseAdd_BinaryOp")(*head, f, self.get("A"), self.get("B"), d))
 
+    def either(self):
+        """The operator, of the type of what it takes its values from."""
+        return binary(self.case.f, self.case.operand("B" if self.case.f == "second" else "A").scalar)
+
     def ewise_mult(self, head, d):
-        f = binary(self.case.f, self.case.operand("A").scalar)
+        f = self.either()
         check(getattr(lib, f"GrB_{self.kind()}_eWiseMult_BinaryOp")(*head, f, self.get("A"), self.get("B"), d))
 
     def apply(self, head, d):
@@ -208,9 +227,21 @@ class Run(Regions):
         check(lib.GrB_Matrix_extract(*head, self.get("A"), rows, n, lib.GrB_ALL, columns, d))
 
 
+def lying(case):
+    """With rows for vectors, as they are stored here, where positions count: there a vector is a column."""
+    if case.op == "apply_index" or case.op == "select" and not case.f.startswith("value"):
+        case = copy.deepcopy(case)
+        for role, operand in case.operands.items():
+            operand.kind = "v" if role == "s" else "m"
+    return case
+
+
 def solve(case):
     """The case with SuiteSparse's result as R."""
-    with Run(case) as run:
-        case.operands.pop("R", None)
-        case.operands["R"] = run.result()
+    case.operands.pop("R", None)
+    with Run(lying(case)) as run:
+        found = run.result()
+    if case.op not in ("reduce", "mxm_reduce"):
+        found.kind = case.operand("C").kind
+    case.operands["R"] = found
     return case

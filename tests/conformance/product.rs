@@ -1,7 +1,8 @@
 //! mxm, mxv and vxm by semiring and type.
-use crate::call::{Accumulated, Call};
+use crate::call::{Accumulated, Call, told};
 use crate::case::{Fault, Value};
 use oplus::algebra::Eq;
+use oplus::operation::Product;
 use oplus::prelude::*;
 
 /// What to force besides: the host has two ways; the emulator takes one, since each is kernels to compile.
@@ -16,31 +17,69 @@ fn strategies(call: &Call) -> Vec<Strategy> {
     }
 }
 
-fn products<T: Value, S: Semiring<T, T, Out: Accumulated>>(call: &Call) -> Fault<()> {
+/// What a product is asked for besides: results are the same, or there is not the room.
+struct Asked {
+    memory_limit: Option<u64>,
+    reproducible: bool,
+}
+impl Asked {
+    fn of(call: &Call) -> Self {
+        let limits = [1 << 9, 1 << 12, 1 << 15, 1 << 20, 1 << 40];
+        Self {
+            memory_limit: limits.get(call.case.draw('l', 3 * limits.len())).copied(),
+            reproducible: call.case.draw('r', 5) == 0,
+        }
+    }
+    fn with<A: Value, B: Value, C: Container, S>(
+        &self,
+        operation: Operation<Product<A, B, C, S>>,
+    ) -> Operation<Product<A, B, C, S>> {
+        let operation = if self.reproducible { operation.reproducible() } else { operation };
+        self.memory_limit.into_iter().fold(operation, |operation, limit| operation.memory_limit(limit))
+    }
+    /// What is told of too little room is right under a limit.
+    fn judged(&self, found: Fault<()>) -> Fault<()> {
+        match found {
+            Err(e) if self.memory_limit.is_some() && e.contains("out of memory") => Ok(()),
+            found => {
+                found.map_err(|e| format!("{e} (limit {:?}, reproducible {})", self.memory_limit, self.reproducible))
+            }
+        }
+    }
+}
+
+/// The product of matrices, the transpose options in both spellings. It alone holds its operands.
+fn of_matrices<A: Value, B: Value, S: Semiring<A, B>>(
+    call: &Call,
+) -> Fault<Operation<Product<A, B, Matrix<S::Out, S>, S>>> {
+    let (a, b) = (call.matrix::<A>('A')?.over::<S>(), call.matrix::<B>('B')?.over::<S>());
     let (ta, tb) = (call.case.has("ta"), call.case.has("tb"));
+    Ok(if call.case.number.is_multiple_of(2) {
+        match (ta, tb) {
+            (false, false) => mxm(&a, &b),
+            (true, false) => mxm(&a, &b).transpose_a(),
+            (false, true) => mxm(&a, &b).transpose_b(),
+            (true, true) => mxm(&a, &b).transpose_a().transpose_b(),
+        }
+    } else {
+        match (ta, tb) {
+            (false, false) => mxm(&a, &b),
+            (true, false) => mxm(&a.transposed(), &b),
+            (false, true) => mxm(&a, &b.transposed()),
+            (true, true) => mxm(&a.transposed(), &b.transposed()),
+        }
+    })
+}
+
+fn products<A: Value, B: Value, S: Semiring<A, B, Out: Accumulated>>(call: &Call) -> Fault<()> {
+    let (ta, tb, asked) = (call.case.has("ta"), call.case.has("tb"), Asked::of(call));
     match call.case.word("op") {
         "mxm" => {
-            let (a, b) = (call.matrix::<T>('A')?.over::<S>(), call.matrix::<T>('B')?.over::<S>());
-            // The transpose options in both spellings.
-            let product = if call.case.number.is_multiple_of(2) {
-                match (ta, tb) {
-                    (false, false) => mxm(&a, &b),
-                    (true, false) => mxm(&a, &b).transpose_a(),
-                    (false, true) => mxm(&a, &b).transpose_b(),
-                    (true, true) => mxm(&a, &b).transpose_a().transpose_b(),
-                }
-            } else {
-                match (ta, tb) {
-                    (false, false) => mxm(&a, &b),
-                    (true, false) => mxm(&a.transposed(), &b),
-                    (false, true) => mxm(&a, &b.transposed()),
-                    (true, true) => mxm(&a.transposed(), &b.transposed()),
-                }
-            };
             let dots = call.case.has("mask") && !call.case.word("mask").contains("complement");
-            call.matrices(product.clone())?;
+            asked.judged(call.matrices(asked.with(of_matrices::<A, B, S>(call)?)))?;
             for strategy in strategies(call).into_iter().filter(|s| *s != Strategy::Dot || dots) {
-                match call.matrices(product.clone().strategy(strategy)) {
+                // Made anew: an output that is an operand is one of this product's again.
+                match call.matrices(of_matrices::<A, B, S>(call)?.strategy(strategy)) {
                     // Matrices that lie on too many diagonals.
                     Err(e) if strategy == Strategy::Band && e.contains("needs matrices on few diagonals") => (),
                     forced => forced.map_err(|e| format!("{strategy:?}: {e}"))?,
@@ -49,20 +88,43 @@ fn products<T: Value, S: Semiring<T, T, Out: Accumulated>>(call: &Call) -> Fault
             Ok(())
         }
         "mxv" => {
-            let (a, x) = (call.matrix::<T>('A')?.over::<S>(), call.vector::<T>('B')?.over::<S>());
-            call.vectors(if ta { mxv(&a, &x).transpose() } else { mxv(&a, &x) })
+            let (a, x) = (call.matrix::<A>('A')?.over::<S>(), call.vector::<B>('B')?.over::<S>());
+            let product = asked.with(if ta { mxv(&a, &x).transpose() } else { mxv(&a, &x) });
+            drop((a, x));
+            asked.judged(call.vectors(product))
         }
         _ => {
-            let (x, b) = (call.vector::<T>('A')?.over::<S>(), call.matrix::<T>('B')?.over::<S>());
-            call.vectors(if tb { vxm(&x, &b).transpose() } else { vxm(&x, &b) })
+            let (x, b) = (call.vector::<A>('A')?.over::<S>(), call.matrix::<B>('B')?.over::<S>());
+            let product = asked.with(if tb { vxm(&x, &b).transpose() } else { vxm(&x, &b) });
+            drop((x, b));
+            asked.judged(call.vectors(product))
         }
+    }
+}
+
+/// The sum over all of a product.
+fn summed<T: Accumulated, S: Semiring<T, T, Out = T>, M: Monoid<T>>(call: &Call, monoid: M) -> Fault<()> {
+    let asked = Asked::of(call);
+    let product = call.masked(asked.with(of_matrices::<T, T, S>(call)?))?;
+    asked.judged(told(product.reduce(monoid)).and_then(|sum| call.compare((1, 1), vec![(0, 0, sum)])))
+}
+
+pub fn sums(call: &Call) -> Fault<()> {
+    match (call.operand('A')?.scalar, call.case.word("ring")) {
+        ("i32", "plus_times") => summed::<i32, PlusTimes, _>(call, Plus),
+        ("f64", "min_plus") => summed::<f64, MinPlus, _>(call, Min),
+        ("bool", "lor_land") => summed::<bool, LorLand, _>(call, Lor),
+        other => Err(format!("no sum over a product by {other:?}")),
     }
 }
 
 macro_rules! rings { ($($t:ident { $($name:literal $ring:ty;)* })*) => {
     pub fn run(call: &Call) -> Fault<()> {
-        match (call.operand('A')?.scalar, call.case.word("ring")) {
-            $($((stringify!($t), $name) => products::<$t, $ring>(call),)*)*
+        match (call.operand('A')?.scalar, call.operand('B')?.scalar, call.case.word("ring")) {
+            // Of two types.
+            ("f64", "bool", "plus_first") => products::<f64, bool, PlusFirst>(call),
+            ("bool", "i32", "plus_second") => products::<bool, i32, PlusSecond>(call),
+            $($((stringify!($t), stringify!($t), $name) => products::<$t, $t, $ring>(call),)*)*
             other => Err(format!("no semiring {other:?}")),
         }
     }

@@ -2,14 +2,14 @@
 from cases import Case, Operand
 from random_functions import Functions
 from random_regions import Regions
-from random_types import (ACCUMULATORS, BINARY, BUILDS, COMPARISONS, COMPLEX, FLOATS, INDEXED, MONOIDS, PREDICATES, REAL, RINGS, TYPES,
-                          UNARY, result)
+from random_types import (ACCUMULATORS, BINARY, BUILDS, COMPARISONS, COMPLEX, FLOATS, INDEXED, MIXED, MONOIDS, PREDICATES, REAL, RINGS,
+                          SUMMED, TYPES, UNARY, WRITTEN, result)
 
 HUGE = 1 << 40
-OPERATIONS = {"mxm": 10, "mxv": 5, "vxm": 5, "ewise_add": 4, "ewise_mult": 4, "apply": 2, "apply_first": 2,
+OPERATIONS = {"mxm": 10, "mxv": 5, "vxm": 5, "mxm_reduce": 1, "ewise_add": 4, "ewise_mult": 4, "apply": 2, "apply_first": 2,
               "apply_second": 2, "apply_index": 2, "select": 4, "reduce_rows": 3, "reduce": 2, "transpose": 3,
               "extract_rows": 3, "build": 3, "cast": 3, "extract": 6, "assign": 12,
-              "ewise_union": 3, "kronecker": 3, "diag": 1, "diag_extract": 1, "resize": 2, "concat": 2, "split": 2,
+              "ewise_union": 3, "kronecker": 3, "diag": 2, "diag_extract": 2, "resize": 2, "concat": 2, "split": 2,
               "sort": 2, "update": 3, "scale": 2, "reshape": 2, "function": 8}
 # What most cases of values hold, and what some hold as well. Sums and products of the fractions are exact, so that no
 # order of summation shows.
@@ -19,8 +19,8 @@ SOME = {"special": [float("nan"), float("inf"), float("-inf"), -0.0], "above": [
         "ends": [float("inf"), float("-inf"), -0.0, 1e30, 1e-45]}
 # Products of any number of them are exact; of a matrix's f32 as well.
 UNITS = {"f64": [-2.0, -1.0, 0.5, 1.0, 1.0, 2.0, 0.0], "f32": [-1.0, 1.0, 1.0, 1.0, 0.5, 2.0, 0.0]}
-# Complex numbers are finite: ∞ is for C99 to make something of, README.md, differences. The axes' lengths are exact, and so
-# are products of any number of turns.
+# Complex numbers are finite where there are products or lengths: ∞ is for C99 to make something of, README.md, differences. The
+# axes' lengths are exact, and so are products of any number of turns.
 PLANE = [complex(a, b) for a in (0, 0.5, -1, 3) for b in (0, 1, -2, 0.25)]
 AXES = [complex(1, 0), complex(0, 1), complex(-2, 0), complex(0, -0.5), complex(0.5, 0), complex(3, 4), complex(-8, 6), 0j]
 TURNS = [complex(1, 0), complex(0, 1), complex(-1, 0), complex(0, -2), complex(0.5, 0), complex(0, 1)]
@@ -65,6 +65,9 @@ class Generator(Regions, Functions):
                 return rng.choice(COMMON["f64"]) or 8.0
             return rng.choice(COMMON["f64"])
         if scalar.startswith("c"):
+            if style == "wild" and self.chance(0.25):
+                part = lambda: rng.choice([float("nan"), float("inf"), float("-inf"), -0.0, 2.0])
+                return complex(part(), part())
             return rng.choice({"units": TURNS, "axes": AXES}.get(style, PLANE))
         low, high = LIMITS[scalar]
         if style == "wild" and self.chance(0.3):
@@ -162,10 +165,16 @@ class Generator(Regions, Functions):
         operation = operation or self.rng.choices(list(OPERATIONS), OPERATIONS.values())[0]
         return getattr(self, f"make_{operation}")({"op": operation})
 
-    def product(self, words, kinds):
+    def product(self, words, kinds, summed=False):
         rng = self.rng
-        scalar = rng.choice(TYPES)
+        scalar = other = rng.choice(list(SUMMED) if summed else TYPES)
         ring = words["ring"] = rng.choice(RINGS[scalar])
+        if summed:
+            ring, words["f"] = SUMMED[scalar]
+            words["ring"] = ring
+        elif self.chance(0.04):
+            scalar, ring, other = rng.choice(MIXED["product"])
+            words["ring"] = ring
         saturating = ring in ("min_plus", "max_plus", "min_times", "max_times")
         if scalar in FLOATS:
             # Plus: anything whose sum is the same in any order; times: powers of two. Min and max: no sum of nothing but
@@ -175,7 +184,8 @@ class Generator(Regions, Functions):
             wild = {"plus": "special", "times": "units"}.get(add) or by_multiply.get(multiply, "ends")
             style = wild if wild in ("units", "nonzero") else rng.choice(["tame", wild])
         elif scalar in COMPLEX:
-            style = "units" if ring.startswith("times") else "tame"
+            wild = ring in ("plus_first", "plus_second", "lor_ne", "plus_pair")
+            style = "units" if ring.startswith("times") else rng.choice(["tame", "wild"]) if wild else "tame"
         else:
             # Integers of these saturate here and wrap there: README.md, differences.
             style = "tame" if saturating else rng.choice(["tame", "wild"])
@@ -193,10 +203,18 @@ class Generator(Regions, Functions):
             if on:
                 words[flag] = ""
         a = self.container(scalar, kinds[0], *((k, m) if ta else (m, k)), style)
-        b = self.container(scalar, kinds[1], *((n, k) if tb else (k, n) if kinds[1] == "m" else (1, k)), style)
+        b = self.container(other, kinds[1], *((n, k) if tb else (k, n) if kinds[1] == "m" else (1, k)), style)
         kind = "m" if kinds == "mm" else "v"
         shape = (1, m) if kinds == "mv" else (m, n)
-        return self.finish(words, {"A": a, "B": b}, result(ring, scalar), kind, shape, style)
+        out = other if ring.endswith("_second") else result(ring, scalar)
+        return self.finish(words, {"A": a, "B": b}, out, kind, shape, style)
+
+    def make_mxm_reduce(self, words):
+        """The sum over all of a product, which is not written anywhere."""
+        case = self.product(words, "mm", True)
+        for word in ("accum", "replace"):
+            case.words.pop(word, None)
+        return case
 
     def make_mxm(self, words):
         return self.product(words, "mm")
@@ -218,16 +236,19 @@ class Generator(Regions, Functions):
         for flag, on in (("ta", ta), ("tb", tb)):
             if on:
                 words[flag] = ""
+        other = scalar
+        if words["op"] in MIXED and self.chance(0.1):
+            scalar, words["f"], other = rng.choice(MIXED[words["op"]])
         style = self.styled(words, scalar)
         a = self.container(scalar, kind, *((n, m) if ta else (m, n)), style)
-        b = self.container(scalar, kind, *((n, m) if tb else (m, n)), style)
-        out = "bool" if words["f"] in COMPARISONS else scalar
+        b = self.container(other, kind, *((n, m) if tb else (m, n)), style)
+        out = "bool" if words["f"] in COMPARISONS else other if (words["f"], scalar != other) == ("second", True) else scalar
         return self.finish(words, {"A": a, "B": b}, out, kind, (m, n), style)
 
     def styled(self, words, scalar):
-        """Of complex numbers, what lengths are exact of."""
-        if scalar in COMPLEX:
-            return "axes" if words.get("f") == "abs" else "tame"
+        """Of complex numbers, what lengths are exact of, and no ∞ where parts meet."""
+        if scalar in COMPLEX and words.get("f") in ("abs", "times", "div", "minv"):
+            return "axes" if words["f"] == "abs" else "tame"
         return self.rng.choice(["tame", "wild"])
 
     def make_ewise_add(self, words):
@@ -254,6 +275,10 @@ class Generator(Regions, Functions):
         return self.finish(words, *self.one(words, scalar, out))
 
     def make_cast(self, words):
+        if self.chance(0.3):
+            a, c = self.rng.choice(WRITTEN)
+            words["written"] = ""
+            return self.finish(words, *self.one(words, a, c))
         a, c = self.rng.choice(TYPES), self.rng.choice(TYPES)
         operands, out, kind, shape, style = self.one(words, a, c, transposable=False)
         return self.finish(words, operands, out, kind, shape, style, plain=True)
@@ -274,8 +299,7 @@ class Generator(Regions, Functions):
 
     def make_apply_index(self, words):
         words["f"] = self.rng.choice(("rowindex", "colindex", "diagindex"))
-        # Of matrices only, a vector is a column there and a row here: README.md, differences.
-        operands, out, kind, shape, style = self.one(words, self.rng.choice(INDEXED), "i64", kind="m")
+        operands, out, kind, shape, style = self.one(words, self.rng.choice(INDEXED), "i64")
         operands["s"] = self.thunk(shape)
         return self.finish(words, operands, out, kind, shape, style)
 
@@ -283,7 +307,7 @@ class Generator(Regions, Functions):
         scalar = self.rng.choice(TYPES)
         by_value = self.chance(0.5)
         words["f"] = self.rng.choice(PREDICATES[scalar][0 if by_value else 1])
-        operands, out, kind, shape, style = self.one(words, scalar, scalar, kind=None if by_value else "m")
+        operands, out, kind, shape, style = self.one(words, scalar, scalar)
         operands["s"] = Operand(scalar, "v", 1, 1, [(0, 0, self.value(scalar, style))]) if by_value else self.thunk(shape)
         return self.finish(words, operands, out, kind, shape, style)
 

@@ -1,6 +1,6 @@
 """Random cases of extract, assign, tiles, diagonals, kronecker, ewise_union, sort and single elements."""
 from cases import Case, Operand
-from random_types import SHAPED, TYPES
+from random_types import COMPLEX, FLOATS, MIXED, SHAPED, TYPES
 
 
 class Regions:
@@ -130,8 +130,11 @@ class Regions:
         for flag, on in (("ta", ta), ("tb", tb)):
             if on:
                 words[flag] = ""
-        a = self.container(scalar, "m", *((n, m) if ta else (m, n)), "wild")
-        b = self.container(scalar, "m", *((q, p) if tb else (p, q)), "wild")
+        other, style = scalar, self.exact(words, scalar)
+        if self.chance(0.1):
+            scalar, words["f"], other = rng.choice(MIXED["kronecker"])
+        a = self.container(scalar, "m", *((n, m) if ta else (m, n)), style)
+        b = self.container(other, "m", *((q, p) if tb else (p, q)), style)
         a.entries, b.entries = a.entries[:40], b.entries[:40]
         shape = (m * p, n * q)
         if 0 in shape:
@@ -139,14 +142,19 @@ class Regions:
             return self.make_diag({"op": "diag"})
         return self.finish(words, {"A": a, "B": b}, scalar, "m", shape, "wild")
 
+    def exact(self, words, scalar):
+        """Products of complex numbers are of finite ones: README.md, differences."""
+        return "tame" if scalar in COMPLEX and words["f"] == "times" else "wild"
+
     def make_scale(self, words):
         operators, (m, n), ta = self.shaped("scale"), self.shape(), self.chance(0.3)
         scalar, rows = self.rng.choice(list(operators)), self.chance(0.5)
         words |= {"form": "rows" if rows else "columns", "f": self.rng.choice(operators[scalar])}
         if ta:
             words["ta"] = ""
-        a = self.container(scalar, "m", *((n, m) if ta else (m, n)), "wild")
-        v = self.container(scalar, "v", 1, m if rows else n, "wild")
+        style = self.exact(words, scalar)
+        a = self.container(scalar, "m", *((n, m) if ta else (m, n)), style)
+        v = self.container(scalar, "v", 1, m if rows else n, style)
         return self.finish(words, {"A": a, "B": v}, scalar, "m", (m, n), "wild")
 
     def offset(self, m, n):
@@ -158,15 +166,18 @@ class Regions:
         k = self.offset(n, n)
         words["k"] = str(k)
         a, size = self.container(scalar, "v", 1, n, "wild"), n + abs(k)
-        return Case(words, {"A": a, "C": Operand(scalar, "m", size, size, [])})
+        return self.finish(words, {"A": a}, scalar, "m", (size, size), "wild")
 
     def make_diag_extract(self, words):
-        scalar, (m, n) = self.rng.choice(TYPES), self.shape()
+        scalar, (m, n), ta = self.rng.choice(TYPES), self.shape(), self.chance(0.3)
+        if ta:
+            words["ta"] = ""
         k = self.offset(m, n)
         words["k"] = str(k)
         down, right = (-k, 0) if k < 0 else (0, k)
         length = max(0, min(m - down, n - right))
-        return Case(words, {"A": self.container(scalar, "m", m, n, "wild"), "C": Operand(scalar, "v", 1, length, [])})
+        a = self.container(scalar, "m", *((n, m) if ta else (m, n)), "wild")
+        return self.finish(words, {"A": a}, scalar, "v", (1, length), "wild")
 
     def make_resize(self, words):
         scalar, kind = self.rng.choice(TYPES), "v" if self.chance(0.3) else "m"
@@ -202,15 +213,29 @@ class Regions:
         for r in range(height):
             for c in range(width):
                 operands[str(r * width + c)] = self.container(scalar, "m", heights[r], widths[c], "wild")
+        # One matrix is several tiles.
+        shape = lambda n: (heights[n // width], widths[n % width])
+        like = [n for n in range(1, height * width) if shape(n) == shape(0)]
+        if like and self.chance(0.5):
+            again = self.rng.sample(like, self.rng.randint(1, len(like)))
+            words["same"] = ",".join(f"{n}:0" for n in again)
+            for n in again:
+                del operands[str(n)]
         return Case(words, operands)
 
     def make_split(self, words):
         scalar = self.rng.choice(TYPES)
-        heights, widths = ([self.rng.randint(1, 12) for _ in range(self.rng.randint(1, 3))] for _ in range(2))
+        heights, widths = ([self.rng.randint(0, 12) for _ in range(self.rng.randint(1, 3))] for _ in range(2))
+        for sizes in (heights, widths):
+            # Beside a tile of no rows, that one has rows.
+            sizes[0] = max(sizes[0], 1)
+            if self.chance(0.1):
+                sizes[self.rng.randrange(len(sizes))] = 1 << 40
+            self.rng.shuffle(sizes)
         tile = self.rng.randrange(len(heights) * len(widths))
         words["tile"] = str(tile)
         a = self.container(scalar, "m", sum(heights), sum(widths), "wild")
-        operands = {"A": a} | self.listed("I", heights, 100) | self.listed("J", widths, 100)
+        operands = {"A": a} | self.listed("I", heights, max(heights) + 1) | self.listed("J", widths, max(widths) + 1)
         shape = (heights[tile // len(widths)], widths[tile % len(widths)])
         return Case(words, operands | {"C": Operand(scalar, "m", *shape, [])})
 
@@ -221,7 +246,8 @@ class Regions:
         m, n = (1 if kind == "v" else m), min(n, 700)
         m = min(m, 700)
         words["f"] = self.rng.choice(operators[scalar])
-        a = self.container(scalar, kind, m, n, "tame")
+        # NaN is anywhere there: README.md, differences.
+        a = self.container(scalar, kind, m, n, self.rng.choice(["tame", "ends" if scalar in FLOATS else "wild"]))
         values = self.chance(0.5)
         if values:
             words["values"] = ""
@@ -232,8 +258,14 @@ class Regions:
         m, n = self.shape() if kind == "m" else (1, self.dimension())
         make = lambda: self.container(scalar, kind, m, n, "wild")
         a, set, removed = make(), make(), make()
+        # Some of one place.
+        taken = {e[:2] for e in removed.entries}
+        removed.entries += [e for e in set.entries if e[:2] not in taken and self.chance(0.3)]
         # One position several times: the last counts.
         set.entries += [(i, j, self.value(scalar, "wild")) for i, j, _ in set.entries if self.chance(0.2)]
         self.rng.shuffle(set.entries)
+        if self.chance(0.4):
+            # What is removed is set afterwards, if it is.
+            words["removed"] = ""
         operands = {"A": a, "U": set, "D": removed, "C": Operand(scalar, kind, a.nrows, n, [])}
         return Case(words, operands)

@@ -7,7 +7,7 @@ COMPARISONS = ("eq", "ne", "lt", "le", "gt", "ge")
 ARITHMETIC = ("plus", "minus", "times", "div", "min", "max", "first", "second")
 BITS = ("bor", "band", "bxor", "bxnor")
 ACCUMULATORS = {"bool": ("lor", "lxor", "second"), "u8": ("plus", "minus"), "i32": ("plus", "minus", "min"),
-                "f64": ("plus", "minus", "first", "second"), "c64": ("plus", "minus", "second"), "i64": ("plus",),
+                "f64": ("plus", "minus", "first", "second"), "c64": ("plus", "minus", "second"), "i64": ("plus", "minus"),
                 "u64": ("plus", "min"), "i8": ("minus",), "i16": ("max",), "u16": ("plus",), "u32": ("min",),
                 "f32": ("plus", "times"), "c32": ("plus",)}
 RINGS = {
@@ -74,6 +74,18 @@ SHAPED = {
               "second": ("bool", "u8", "i16", "i32", "u64", "f64", "c32")},
     "sort": {"lt": ("u8", "u16", "i32", "i64", "f32", "f64"), "gt": ("i8", "i16", "i32", "u32", "u64", "f64")},
 }
+
+
+# Operands of two types: by operation the type of A, its operator or semiring and the type of B.
+MIXED = {
+    "ewise_mult": (("i32", "bshift", "i8"), ("f64", "first", "u8"), ("bool", "second", "i32")),
+    "kronecker": (("f64", "first", "bool"),), "product": (("f64", "plus_first", "bool"), ("bool", "plus_second", "i32")),
+}
+# Conversions into an output that there is: of the types that other operations make of these as well.
+WRITTEN = (*((t, "bool") for t in ("i8", "u8", "i16", "u32", "i64", "f64", "c64")),
+           *((t, "i64") for t in ("bool", "u16", "f32", "f64", "c32")), ("c32", "f32"), ("c64", "f64"), ("i32", "f64"), ("f64", "i32"))
+# Sums over all of a product, by type: the semiring and the monoid.
+SUMMED = {"i32": ("plus_times", "plus"), "f64": ("min_plus", "min"), "bool": ("lor_land", "lor")}
 
 
 def result(ring, scalar):

@@ -9,15 +9,17 @@ fn extracted<T: Accumulated>(call: &Call) -> Fault<()> {
         return call.vectors(extract_vector(&call.vector::<T>('A')?, j));
     }
     let a = call.matrix::<T>('A')?;
-    match call.case.word("form") {
-        "row" if ta => call.vectors(extract_row(&a.transposed(), call.number("at")? as u64, j)),
-        "row" => call.vectors(extract_row(&a, call.number("at")? as u64, j)),
-        "column" if ta => call.vectors(extract_column(&a.transposed(), i, call.number("at")? as u64)),
-        "column" => call.vectors(extract_column(&a, i, call.number("at")? as u64)),
-        _ if ta && call.case.number.is_multiple_of(2) => call.matrices(extract(&a, i, j).transpose_a()),
-        _ if ta => call.matrices(extract(&a.transposed(), i, j)),
-        _ => call.matrices(extract(&a, i, j)),
-    }
+    let part = match call.case.word("form") {
+        "row" if ta => return call.vectors(extract_row(&a.transposed(), call.number("at")? as u64, j)),
+        "row" => return call.vectors(extract_row(&a, call.number("at")? as u64, j)),
+        "column" if ta => return call.vectors(extract_column(&a.transposed(), i, call.number("at")? as u64)),
+        "column" => return call.vectors(extract_column(&a, i, call.number("at")? as u64)),
+        _ if ta && call.case.number.is_multiple_of(2) => extract(&a, i, j).transpose_a(),
+        _ if ta => extract(&a.transposed(), i, j),
+        _ => extract(&a, i, j),
+    };
+    drop(a);
+    call.matrices(part)
 }
 
 pub fn extraction(call: &Call) -> Fault<()> {

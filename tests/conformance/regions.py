@@ -1,6 +1,6 @@
 """SuiteSparse's side of extract, assign, tiles, diagonals, kronecker, ewise_union, sort and single elements."""
 from cases import TYPES, Operand
-from library import binary, check, ffi, find, lib, type_of
+from library import binary, check, ffi, find, lib, type_of, unary
 
 
 class Regions:
@@ -67,8 +67,7 @@ class Regions:
         check(function(*head, binary(self.case.f, scalar), self.get("A"), fills[0], self.get("B"), fills[1], d))
 
     def kronecker(self, head, d):
-        f = binary(self.case.f, self.case.operand("A").scalar)
-        check(lib.GrB_Matrix_kronecker_BinaryOp(*head, f, self.get("A"), self.get("B"), d))
+        check(lib.GrB_Matrix_kronecker_BinaryOp(*head, self.either(), self.get("A"), self.get("B"), d))
 
     def scale(self, head, d):
         """A product with a diagonal matrix: every sum has one term. The vector is B."""
@@ -85,11 +84,23 @@ class Regions:
         else:
             check(lib.GrB_mxm(*head, ring, a, diagonal, d))
 
-    def diag(self, head, _):
-        check(lib.GxB_Matrix_diag(head[0], self.get("A"), int(self.case.k), ffi.NULL))
+    def made_then(self, kind, make, head, d):
+        """What has no mask, accumulator and replace of its own, written with these."""
+        c = self.case.operand("C")
+        made = self.make(Operand(c.scalar, c.kind, c.nrows, c.ncols, []))
+        make(made)
+        # A was read as it should be.
+        check(lib.GrB_Descriptor_set(d, lib.GrB_INP0, lib.GxB_DEFAULT))
+        check(getattr(lib, f"GrB_{kind}_apply")(*head, unary("identity", c.scalar), made, d))
 
-    def diag_extract(self, head, _):
-        check(lib.GxB_Vector_diag(head[0], self.get("A"), int(self.case.k), ffi.NULL))
+    def diag(self, head, d):
+        k = int(self.case.k)
+        self.made_then("Matrix", lambda c: check(lib.GxB_Matrix_diag(c, self.get("A"), k, ffi.NULL)), head, d)
+
+    def diag_extract(self, head, d):
+        # The transpose's k-th diagonal is the −k-th.
+        k = int(self.case.k) * (-1 if self.case.has("ta") else 1)
+        self.made_then("Vector", lambda c: check(lib.GxB_Vector_diag(c, self.get("A"), k, ffi.NULL)), head, d)
 
     def resize(self, _, __):
         c = self.case.operand("C")
@@ -128,12 +139,14 @@ class Regions:
         check(getattr(lib, f"GxB_{self.kind()}_sort")(values, columns, f, self.get("A"), d))
 
     def update(self, _, __):
-        """Elements of A set to U's values, then D's removed."""
+        """Elements of A set to U's values, then D's removed, or the other way."""
         a, kind = self.get("A"), self.kind()
         place = (lambda e: (e[1],)) if kind == "Vector" else (lambda e: e[:2])
         suffix = TYPES[self.case.operand("A").scalar][0]
-        for e in self.case.operands["U"].entries:
-            check(find(f"GrB_{kind}_setElement_{suffix}")(a, e[2], *place(e)))
-        for e in self.case.operands["D"].entries:
-            check(getattr(lib, f"GrB_{kind}_removeElement")(a, *place(e)))
+        for role in "DU" if self.case.has("removed") else "UD":
+            for e in self.case.operands[role].entries:
+                if role == "U":
+                    check(find(f"GrB_{kind}_setElement_{suffix}")(a, e[2], *place(e)))
+                else:
+                    check(getattr(lib, f"GrB_{kind}_removeElement")(a, *place(e)))
         return a

@@ -1,13 +1,15 @@
 //! ewise_union, kronecker, diagonals, tiles, other shapes, sort and single elements, by type.
 use crate::call::{Accumulated, Call, of_type, told};
-use crate::case::Fault;
+use crate::case::{Fault, Value};
 use oplus::prelude::*;
 
 fn united<T: Accumulated, F: BinaryOp<T, T, Out = T>>(call: &Call, f: F) -> Fault<()> {
     let (alpha, beta) = (call.value('s')?, call.value('t')?);
     if call.operand('A')?.vector {
         let (a, b) = (call.vector::<T>('A')?, call.vector::<T>('B')?);
-        return call.vectors(ewise_union(&a, alpha, &b, beta, f));
+        let union = ewise_union(&a, alpha, &b, beta, f);
+        drop((a, b));
+        return call.vectors(union);
     }
     let union = ewise_union(&call.matrix::<T>('A')?, alpha, &call.matrix::<T>('B')?, beta, f);
     let union = if call.case.has("ta") { union.transpose_a() } else { union };
@@ -15,19 +17,25 @@ fn united<T: Accumulated, F: BinaryOp<T, T, Out = T>>(call: &Call, f: F) -> Faul
 }
 
 fn multiplied<T: Accumulated, F: BinaryOp<T, T, Out = T>>(call: &Call, f: F) -> Fault<()> {
-    let product = kronecker(&call.matrix::<T>('A')?, &call.matrix::<T>('B')?, f);
+    kroneckered::<T, T, F>(call, f)
+}
+
+fn kroneckered<T: Accumulated, U: Value, F: BinaryOp<T, U, Out = T>>(call: &Call, f: F) -> Fault<()> {
+    let product = kronecker(&call.matrix::<T>('A')?, &call.matrix::<U>('B')?, f);
     let product = if call.case.has("ta") { product.transpose_a() } else { product };
     call.matrices(if call.case.has("tb") { product.transpose_b() } else { product })
 }
 
 fn scaled<T: Accumulated, F: BinaryOp<T, T, Out = T>>(call: &Call, f: F) -> Fault<()> {
     let (a, v, ta) = (call.matrix::<T>('A')?, call.vector::<T>('B')?, call.case.has("ta"));
-    match (call.case.word("form"), ta) {
-        ("rows", false) => call.matrices(scale_rows(&v, &a, f)),
-        ("rows", true) => call.matrices(scale_rows(&v, &a, f).transpose_a()),
-        (_, false) => call.matrices(scale_columns(&a, &v, f)),
-        (_, true) => call.matrices(scale_columns(&a.transposed(), &v, f)),
-    }
+    let scaled = match (call.case.word("form"), ta) {
+        ("rows", false) => scale_rows(&v, &a, f),
+        ("rows", true) => scale_rows(&v, &a, f).transpose_a(),
+        (_, false) => scale_columns(&a, &v, f),
+        (_, true) => scale_columns(&a.transposed(), &v, f),
+    };
+    drop((a, v));
+    call.matrices(scaled)
 }
 
 fn sorted<T: Accumulated, F: BinaryOp<T, T, Out = bool>>(call: &Call, f: F) -> Fault<()> {
@@ -76,20 +84,37 @@ fn reshaped<T: Accumulated>(call: &Call) -> Fault<()> {
     })?)
 }
 
-/// One by one, or all at once.
+/// A vector as a diagonal, or a diagonal as a vector.
+fn diagonal<T: Accumulated>(call: &Call) -> Fault<()> {
+    let k = call.number("k")?;
+    if call.case.word("op") == "diag" {
+        return call.matrices(diag(&call.vector::<T>('A')?, k));
+    }
+    let a = call.matrix::<T>('A')?;
+    call.vectors(match (call.case.has("ta"), call.case.number.is_multiple_of(2)) {
+        (false, _) => diag_extract(&a, k),
+        (true, false) => diag_extract(&a, k).transpose_a(),
+        (true, true) => diag_extract(&a.transposed(), k),
+    })
+}
+
+/// One by one, or all at once; `removed`: first what is removed, then what is set.
 fn updated<T: Accumulated>(call: &Call) -> Fault<()> {
     let (set, removed) = (call.operand('U')?.coo::<T>()?, call.operand('D')?.coo::<T>()?);
     let set: Vec<_> = set.rows.iter().zip(&set.columns).zip(&set.values).collect();
     let removed: Vec<_> = removed.rows.iter().zip(&removed.columns).collect();
     let one_by_one = set.len() + removed.len() < 10;
     let mut updates = Updates::new();
+    let (before, after) = if call.case.has("removed") { (&removed[..], &[][..]) } else { (&[][..], &removed[..]) };
+    before.iter().try_for_each(|(i, j)| told(updates.remove(**i, **j)))?;
     set.iter().try_for_each(|((i, j), v)| told(updates.set(**i, **j, **v)))?;
-    removed.iter().try_for_each(|(i, j)| told(updates.remove(**i, **j)))?;
+    after.iter().try_for_each(|(i, j)| told(updates.remove(**i, **j)))?;
     if call.operand('A')?.vector {
         let mut a = call.vector::<T>('A')?;
         if one_by_one {
+            before.iter().try_for_each(|(_, j)| told(a.remove(**j)))?;
             set.iter().try_for_each(|((_, j), v)| told(a.set(**j, **v)))?;
-            removed.iter().try_for_each(|(_, j)| told(a.remove(**j)))?;
+            after.iter().try_for_each(|(_, j)| told(a.remove(**j)))?;
         } else {
             told(a.update(&updates))?;
         }
@@ -97,8 +122,9 @@ fn updated<T: Accumulated>(call: &Call) -> Fault<()> {
     }
     let mut a = call.matrix::<T>('A')?;
     if one_by_one {
+        before.iter().try_for_each(|(i, j)| told(a.remove(**i, **j)))?;
         set.iter().try_for_each(|((i, j), v)| told(a.set(**i, **j, **v)))?;
-        removed.iter().try_for_each(|(i, j)| told(a.remove(**i, **j)))?;
+        after.iter().try_for_each(|(i, j)| told(a.remove(**i, **j)))?;
     } else {
         told(a.update(&updates))?;
     }
@@ -108,8 +134,7 @@ fn updated<T: Accumulated>(call: &Call) -> Fault<()> {
 /// What moves entries only.
 fn moved<T: Accumulated>(call: &Call) -> Fault<()> {
     match call.case.word("op") {
-        "diag" => call.is(&told(diag(&call.vector::<T>('A')?, call.number("k")?).eval())?),
-        "diag_extract" => call.is_vector(&told(diag_extract(&call.matrix::<T>('A')?, call.number("k")?).eval())?),
+        "diag" | "diag_extract" => diagonal::<T>(call),
         "resize" => resized::<T>(call),
         "reshape" => reshaped::<T>(call),
         "concat" => joined::<T>(call),
@@ -123,6 +148,10 @@ macro_rules! operations { ($($op:literal $run:ident { $($name:literal $f:ident: 
     pub fn run(call: &Call) -> Fault<()> {
         // A concatenation has no A.
         let scalar = call.operand('A').or(call.operand('0'))?.scalar;
+        // Of two types.
+        if (call.case.word("op"), call.operand('B').map_or("", |b| b.scalar)) == ("kronecker", "bool") && scalar == "f64" {
+            return kroneckered::<f64, bool, _>(call, First);
+        }
         match (call.case.word("op"), call.case.word("f"), scalar) {
             $($($(($op, $name, stringify!($t)) => $run::<$t, _>(call, $f),)*)*)*
             _ => of_type!(call, scalar, moved),

@@ -32,9 +32,8 @@ def smaller(case):
         if case.has(word):
             less = copy.deepcopy(case)
             if word == "same":
-                for role in "BCM":
-                    if case.alias(role) != role:
-                        less.operands[role] = copy.deepcopy(case.operand(role))
+                for role in (pair.partition(":")[0] for pair in case.same.split(",")):
+                    less.operands[role] = copy.deepcopy(case.operand(role))
             elif word == "mask":
                 less.operands.pop("M", None)
                 pairs = [p for p in (less.same or "").split(",") if p and not p.startswith("M")]

@@ -13,6 +13,7 @@ fn folded<T: Accumulated, M: Monoid<T> + Default>(call: &Call) -> Fault<()> {
         } else {
             reduce_rows(&a.transposed(), M::default())
         };
+        drop(a);
         return call.vectors(rows);
     }
     let sum = if call.operand('A')?.vector {
@@ -52,10 +53,14 @@ pub fn reduction(call: &Call) -> Fault<()> {
 fn moved<T: Accumulated>(call: &Call) -> Fault<()> {
     let (a, ta) = (call.matrix::<T>('A')?, call.case.has("ta"));
     if call.case.word("op") == "transpose" {
-        return call.matrices(if ta { transpose(&a).transpose_a() } else { transpose(&a) });
+        let turned = if ta { transpose(&a).transpose_a() } else { transpose(&a) };
+        drop(a);
+        return call.matrices(turned);
     }
     let rows = &call.operand('I')?.columns;
-    if ta { call.matrices(extract_rows(&a.transposed(), rows)) } else { call.matrices(extract_rows(&a, rows)) }
+    let some = if ta { extract_rows(&a.transposed(), rows) } else { extract_rows(&a, rows) };
+    drop(a);
+    call.matrices(some)
 }
 
 fn built<T: Value, F: BinaryOp<T, T, Out = T> + Default>(call: &Call) -> Fault<()> {

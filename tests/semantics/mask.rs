@@ -215,7 +215,7 @@ fn e13_empty_results_and_empty_outputs() {
 
 /// Where it stands says what a mask is of: the product, what a step has made, or what is written.
 #[test]
-fn e9_masks_and_replace_around_steps() {
+fn e15_masks_and_replace_around_steps() {
     each(|d| {
         let (a, mask, c) = (some(d, 6, 6, 1), some(d, 6, 6, 2), some(d, 6, 6, 3));
         let m = || mask.structure();

@@ -91,3 +91,22 @@ fn o6_places_are_u64_and_those_of_vectors_columns() {
         assert_eq!(made_vector(apply_index(&x, RowIndex, 0)), [(4, 0)]);
     });
 }
+
+/// Whatever comes before what, and beside ±∞ and zeros of either sign, which are equal.
+#[test]
+fn o7_nan_comes_last_in_sorted_rows() {
+    let (nan, infinity) = (f64::NAN, f64::INFINITY);
+    let values = [nan, 0.0, infinity, -0.0, nan, -1.0, -infinity, -0.0];
+    let sorted = |d: Device, made: oplus::Result<(Vector<f64>, Vector<u64>)>, expected: [u64; 8]| {
+        let (sorted, places) = made.unwrap();
+        assert_eq!(places.entries().unwrap(), (0..8).zip(expected).collect::<Vec<_>>(), "{d}");
+        let bits = |x: f64| if x.is_nan() { nan.to_bits() } else { x.to_bits() };
+        let found: Vec<_> = sorted.entries().unwrap().into_iter().map(|(i, x)| (i, bits(x))).collect();
+        assert_eq!(found, (0..8).zip(expected.map(|p| bits(values[p as usize]))).collect::<Vec<_>>(), "{d}");
+    };
+    each(|d| {
+        let x = vector(d, 8, &(0..8).zip(values).collect::<Vec<_>>());
+        sorted(d, sort(&x, Lt), [6, 5, 1, 3, 7, 2, 0, 4]);
+        sorted(d, sort(&x, Gt), [2, 1, 3, 7, 5, 6, 0, 4]);
+    });
+}

@@ -160,11 +160,129 @@ fn r6_min_and_max_omit_nan_beside_numbers() {
         assert_eq!(made_vector(reduce_rows(&a, Max)), [(0, 2.0), (1, 3.0)]);
         assert_eq!(reduce(&a, Min).unwrap(), 2.0);
         assert_eq!(made_vector(ewise_add(&x, &vector(d, 3, &[(0, nan)]), Min)), [(0, 0.0), (1, 0.0), (2, 0.0)]);
-        // Nothing but NaN is NaN, and 0 · NaN is.
-        assert!(reduce(&vector(d, 2, &[(0, nan), (1, nan)]), Max).unwrap().is_nan());
+        // 0 · NaN is NaN.
         let zero = matrix(d, (1, 1), &[(0, 0, 0.0)]);
         assert!(made(mxm(&zero, &matrix(d, (1, 1), &[(0, 0, nan)])))[0].2.is_nan());
     });
+}
+
+/// NaN by every way to a minimum or maximum of nothing but NaN, one term or several.
+#[test]
+fn r6_min_and_max_of_nothing_but_nan_are_nan() {
+    each(|d| {
+        let nan = f64::NAN;
+        let a = matrix(d, (3, 3), &[(0, 0, nan), (0, 2, nan), (1, 1, nan), (2, 0, nan), (2, 1, 4.0)]);
+        let entries: Vec<_> = (0..3).map(|k| (k, 0, 0.0)).collect();
+        let (b, x) = (matrix(d, (3, 1), &entries), full(d, 3, 0.0));
+        // Two rows of NaN, one of a number beside one.
+        let rows = |v: Vec<f64>| {
+            assert!(v.len() == 3 && v[0].is_nan() && v[1].is_nan() && v[2] == 4.0, "{v:?}");
+        };
+        let of = |v: Vec<(u64, f64)>| v.into_iter().map(|e| e.1).collect();
+        let column = |v: Vec<(u64, u64, f64)>| v.into_iter().map(|e| e.2).collect();
+        macro_rules! by {
+            ($ring:ty, $monoid:ident) => {
+                let (a, b, x) = (a.over::<$ring>(), b.over::<$ring>(), x.over::<$ring>());
+                let turned = transpose(&a).eval().unwrap();
+                for strategy in strategies(d) {
+                    rows(column(made(mxm(&a, &b).mask(&a_mask(d)).strategy(strategy))));
+                }
+                rows(column(made(mxm(&a, &b))));
+                rows(of(made_vector(mxv(&a, &x))));
+                rows(of(made_vector(mxv(&turned, &x).transpose())));
+                rows(of(made_vector(vxm(&x, &turned))));
+                rows(of(made_vector(mxv(&a, &vector(d, 3, &[(0, 0.0), (1, 0.0), (2, 0.0)]).over()))));
+                rows(of(made_vector(reduce_rows(&a, $monoid))));
+                rows(of(made_vector(reduce_rows(&turned, $monoid).transpose_a())));
+                let alone = select(&a, RowLe, 1).eval().unwrap();
+                assert!(reduce(&alone, $monoid).unwrap().is_nan());
+                assert!(mxm(&alone, &b).reduce($monoid).unwrap().is_nan());
+                assert!(reduce(&vector(d, 2, &[(0, nan), (1, nan)]), $monoid).unwrap().is_nan());
+                assert!(made_vector(ewise_add(&full(d, 1, nan), &full(d, 1, nan), $monoid))[0].1.is_nan());
+                assert!(made_vector(ewise_mult(&full(d, 1, nan), &full(d, 1, nan), $monoid))[0].1.is_nan());
+                let mut c = full(d, 3, nan);
+                apply(&vector(d, 3, &[(1, nan), (2, 4.0)]), Identity).accumulate($monoid).into(&mut c).unwrap();
+                rows(of(c.entries().unwrap()));
+            };
+        }
+        by!(MinPlus, Min);
+        by!(MaxPlus, Max);
+    });
+}
+
+/// All of a column of three.
+fn a_mask(d: Device) -> Mask {
+    matrix(d, (3, 1), &[(0, 0, true), (1, 0, true), (2, 0, true)]).structure()
+}
+
+/// A sum starts from its first term, on every device and by every way: of −0 alone it is −0.
+#[test]
+fn r7_sums_of_negative_zeros() {
+    each(|d| {
+        for n in [1u64, 2, 40, 300] {
+            signs::<f64>(d, n, |x| x.to_bits() == (-0.0f64).to_bits());
+        }
+        for n in [1u64, 40].into_iter().filter(|_| !emulated(d)) {
+            signs::<f32>(d, n, |x| x.to_bits() == (-0.0f32).to_bits());
+        }
+    });
+}
+
+/// Row 0 is n times −0, row 1 has one 0 among as many.
+fn signs<T: Number>(d: Device, n: u64, negative: fn(T) -> bool)
+where
+    PlusTimes: Semiring<T, T, Out = T>,
+    Plus: Monoid<T>,
+{
+    let (minus, one) = (T::of_f64(-0.0), T::ONE);
+    let entries: Vec<_> =
+        (0..n).flat_map(|k| [(0, k, minus), (1, k, if k == n / 2 { T::ZERO } else { minus })]).collect();
+    let what = |way: &str, v: Vec<T>| {
+        let found: Vec<_> = v.iter().map(|x| (*x == T::ZERO, negative(*x))).collect();
+        assert_eq!(found, [(true, true), (true, false)], "{way}, {n} terms on {d}");
+    };
+    let of = |v: Vec<(u64, T)>| v.into_iter().map(|e| e.1).collect::<Vec<_>>();
+    // Of column j.
+    let column = |v: Vec<(u64, u64, T)>, j: u64| v.into_iter().filter(|e| e.1 == j).map(|e| e.2).collect::<Vec<_>>();
+    for beside in [0, 3] {
+        // Rows and columns of nothing beside.
+        let width = n + beside;
+        let a: Matrix<T> = matrix(d, (2 + beside, width), &entries);
+        let turned = transpose(&a).eval().unwrap();
+        let some: Vec<_> = (0..n).map(|k| (k, one)).collect();
+        // At every index, or not.
+        for x in [full(d, width, one), vector(d, width, &some)] {
+            what("mxv pulled", of(made_vector(mxv(&a, &x))));
+            what("mxv of a transpose", of(made_vector(mxv(&turned.transposed(), &x))));
+            what("mxv pushed", of(made_vector(mxv(&turned, &x).transpose())));
+            what("vxm pushed", of(made_vector(vxm(&x, &turned))));
+            what("vxm pulled", of(made_vector(vxm(&x, &a).transpose())));
+        }
+        let all: Vec<_> = (0..width).flat_map(|k| (0..3).map(move |j| (k, j, one))).collect();
+        let b: Matrix<T> = matrix(d, (width, 3), &all);
+        let mask: Vec<_> = (0..2 + beside).flat_map(|i| (0..3).map(move |j| (i, j, true))).collect();
+        let mask = matrix(d, (2 + beside, 3), &mask).structure();
+        for b in [in_format(&b, Format::Csr), in_format(&b, Format::Full)] {
+            what("mxm", column(made(mxm(&a, &b)), 1));
+            what("mxm masked", column(made(mxm(&a, &b).mask(&mask)), 2));
+            what("mxm transposed", column(made(mxm(&turned, &b).transpose_a()), 0));
+        }
+        for strategy in strategies(d) {
+            what("mxm by strategy", column(made(mxm(&a, &b).mask(&mask).strategy(strategy)), 1));
+        }
+        what("mxm, reproducible", column(made(mxm(&a, &b).reproducible()), 1));
+        what("reduce_rows", of(made_vector(reduce_rows(&a, Plus))));
+        what("reduce_rows transposed", of(made_vector(reduce_rows(&turned, Plus).transpose_a())));
+        let lines = [0, 1].map(|i| extract_row(&a, i, ..).eval().unwrap());
+        what("reduce", lines.iter().map(|line| reduce(line, Plus).unwrap()).collect());
+        what(
+            "reduce of a bitmap",
+            lines.iter().map(|line| reduce(&line.to_bitmap().unwrap(), Plus).unwrap()).collect(),
+        );
+        let rows = [0, 1].map(|i| select(&select(&a, RowLe, i).eval().unwrap(), RowGt, i - 1).eval().unwrap());
+        what("reduce of a matrix", rows.iter().map(|row| reduce(row, Plus).unwrap()).collect());
+        what("mxm, reduce", rows.iter().map(|row| mxm(row, &b).reduce(Plus).unwrap()).collect());
+    }
 }
 
 #[test]

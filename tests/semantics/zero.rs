@@ -96,8 +96,13 @@ fn z6_only_select_prunes() {
         let a = matrix(d, (1, 3), &[(0, 0, 0), (0, 1, 4), (0, 2, 0)]);
         assert_eq!(made(apply(&a, Negate)).len(), 3);
         assert_eq!(made(select(&a, ValueNe, 0)), [(0, 1, 4)]);
-        let mut c = a.clone();
-        apply(&a, Identity).mask(&a.structure()).into(&mut c).unwrap();
-        assert_eq!(c.nvals(), 3);
+        assert_eq!(made(apply(&a, Identity).mask(&a.structure())), got(&a));
+        // A stored zero meets others, and stays where the mask does not admit it.
+        let mut c = matrix(d, (1, 4), &[(0, 0, 7), (0, 1, 0), (0, 3, 0)]);
+        let wide = matrix(d, (1, 4), &got(&a));
+        apply(&wide, Identity).mask(&wide.structure()).into(&mut c).unwrap();
+        assert_eq!(got(&c), [(0, 0, 0), (0, 1, 4), (0, 2, 0), (0, 3, 0)]);
+        apply(&wide, Negate).mask(&wide).accumulate(Plus).into(&mut c).unwrap();
+        assert_eq!(got(&c), [(0, 0, 0), (0, 1, 0), (0, 2, 0), (0, 3, 0)]);
     });
 }
