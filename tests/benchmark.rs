@@ -15,6 +15,8 @@ mod emulator;
 mod plots;
 #[path = "../examples/benchmark/rows.rs"]
 mod rows;
+#[path = "../examples/benchmark/verdict.rs"]
+mod verdict;
 
 use aggregation::{aggregate, companion, suits};
 use oplus::generate::*;
@@ -24,6 +26,7 @@ use rows::Rows;
 use serde_json::Value;
 use std::path::Path;
 use std::process::{Command, Output};
+use verdict::Verdict;
 
 type Outcome<T> = std::result::Result<T, Box<dyn std::error::Error + Send + Sync>>;
 
@@ -136,6 +139,26 @@ fn well_formed(svg: &str) {
     assert!(open.is_empty() && svg.contains("<svg"));
     let known = ["lt;", "gt;", "amp;", "quot;", "apos;"];
     assert!(svg.split('&').skip(1).all(|rest| known.iter().any(|k| rest.starts_with(k))));
+}
+
+/// A product that no algorithm of the rival could make was compared with nothing.
+#[test]
+fn nothing_compared_is_not_equal() {
+    let told = |products: &[&[bool]]| {
+        let mut verdict = Verdict::default();
+        for results in products {
+            results.iter().enumerate().for_each(|(n, same)| verdict.compared(*same, || format!("result {n}")));
+            verdict.next();
+        }
+        verdict.to_string()
+    };
+    assert_eq!(told(&[&[]]), "not compared");
+    assert_eq!((told(&[&[true]]), told(&[&[true, true], &[true]])), ("equal".into(), "equal".into()));
+    assert_eq!((told(&[&[], &[true]]), told(&[&[true], &[]])), ("not compared".into(), "not compared".into()));
+    assert_eq!(
+        (told(&[&[true, false, false]]), told(&[&[false], &[]])),
+        ("DIFFER from result 1".into(), "DIFFER from result 0".into())
+    );
 }
 
 #[test]

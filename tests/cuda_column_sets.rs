@@ -129,6 +129,8 @@ fn united(a: &Matrix<i64>, b: &Matrix<i64>, by: &[&str]) {
         assert!(c.entries().unwrap() == expected.entries().unwrap(), "the {time} time");
         let said = mxm(&a, &b).explain().unwrap().to_string();
         assert_eq!(said.contains("32 columns at a time"), sets, "after the {time} time: {said}");
+        // The product after that will look, and nobody knows what it finds.
+        assert_eq!(said.contains("looked at first"), !sets, "after the {time} time: {said}");
         // What is known of C's rows is what an uploaded matrix knows.
         let known = expected.to(&GPU).unwrap();
         let next = [&c, &known].map(|c| mxm(c, &columns).explain().unwrap().to_string());

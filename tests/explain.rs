@@ -121,6 +121,152 @@ fn errors_are_those_of_the_product() {
     }
 }
 
+fn bins(e: &Explanation) -> Vec<(&str, u64)> {
+    e.analysis.bins.iter().map(|bin| (&*bin.name, bin.rows)).collect()
+}
+
+/// A matrix of ones in rows of these columns.
+fn rows_of(ncols: u64, rows: &[Vec<u64>]) -> Matrix<i64> {
+    let mut coo = Coo::new(rows.len() as u64, ncols);
+    rows.iter().zip(0..).for_each(|(row, i)| row.iter().for_each(|j| coo.push(i, *j, i as i64 % 7 - 3)));
+    Matrix::build_with(&coo, Plus).unwrap()
+}
+
+/// Rows of more products than a sample has are counted alone.
+#[test]
+fn long_rows_are_no_sample() {
+    let _one = emulator::alone();
+    let b = rows_of(1100, &vec![(0..1100).collect(); 1000]);
+    for device in [Device::Cpu, Device::Reference] {
+        let explained = |rows: &[Vec<u64>]| {
+            mxm(&rows_of(1000, rows).to(&device).unwrap(), &b.to(&device).unwrap()).explain().unwrap().analysis
+        };
+        let alone = explained(&[(0..1000).collect()]);
+        assert_eq!((alone.products, alone.sample, alone.entries()), (1_100_000, None, 1100));
+        let some = explained(&[vec![3, 4], (0..1000).collect(), vec![5]]);
+        let sample = some.sample.unwrap();
+        assert_eq!((some.products, sample.rows, sample.products, sample.entries), (1_103_300, 2, 3300, 2200));
+    }
+}
+
+/// Rows go where they are said to, of short bands, and of positions alone under a mask or far apart.
+#[test]
+fn rows_on_the_cpu_are_told_as_they_run() {
+    // More than 64 products of rows of four columns that touch: no loop is long.
+    let short = rows_of(100, &(0..20).map(|k| (3 * k..3 * k + 4).collect()).collect::<Vec<_>>());
+    let a = rows_of(20, &vec![(0..20).collect(); 10]);
+    let e = mxm(&a, &short).explain().unwrap();
+    assert_eq!(bins(&e), [("flat", 10)], "{e}");
+    // Longer ones are.
+    let long = rows_of(400, &(0..20).map(|k| (12 * k..12 * k + 14).collect()).collect::<Vec<_>>());
+    let e = mxm(&a, &long).explain().unwrap();
+    assert_eq!(bins(&e), [("window", 10)], "{e}");
+    // Of positions alone rows are whole before the mask is asked.
+    let (any_a, any_b) = (a.over::<AnyPair>(), long.over::<AnyPair>());
+    let mask = rows_of(400, &(0..10).map(|i| vec![7 * i, 200 + i]).collect::<Vec<_>>());
+    let e = mxm(&any_a, &any_b).mask(&mask.structure()).strategy(Strategy::Hash).explain().unwrap();
+    assert_eq!((e.analysis.strategy, bins(&e)), ("pattern", vec![("window", 10)]), "{e}");
+    assert!(e.analysis.reason.contains("whole rows"), "{e}");
+    // They are listed and sorted, however many they are.
+    let far = rows_of(4_000_000, &[(0..17_000).map(|e| e * 235 % 4_000_000).collect()]);
+    let one = rows_of(1, &[vec![0], vec![0]]);
+    let e = mxm(&one.over::<AnyPair>(), &far.over::<AnyPair>()).explain().unwrap();
+    assert_eq!((e.analysis.strategy, bins(&e)), ("pattern", vec![("sort", 2)]), "{e}");
+    // Their one value is stored once.
+    assert_eq!(e.analysis.output, 8 * 3 + 4 * 34_000);
+}
+
+/// What a limit leaves no room for is counted first, and that is told; dot products and full operands take little.
+#[test]
+fn a_limit_on_the_cpu_is_told() {
+    let told = |e: Explanation| (e.analysis.strategy, e.analysis.bins.iter().map(|b| b.rows).sum::<u64>());
+    let (a, b, m) = (matrix(60, 50, 400, 3), matrix(50, 70, 500, 5), matrix(60, 70, 900, 7));
+    let plain = |limit| mxm(&a, &b).memory_limit(limit).explain();
+    assert_eq!(told(plain(1 << 30).unwrap()), ("hash", 60));
+    let tight = plain(100 << 10).unwrap();
+    assert_eq!(told(tight.clone()), ("counted", 60));
+    assert!(tight.analysis.workspace + tight.analysis.output <= 100 << 10 && !tight.to_string().contains("chunks"));
+    assert!(mxm(&a, &b).memory_limit(100 << 10).eval().is_ok());
+    let dots = |limit| {
+        let columns = transpose(&b).eval().unwrap();
+        mxm(&a, &columns).transpose_b().mask(&m.structure()).strategy(Strategy::Dot).memory_limit(limit).explain()
+    };
+    assert_eq!((told(dots(1 << 30).unwrap()), told(dots(200 << 10).unwrap())), (("dot", 60), ("counted", 60)));
+    let full = rows_of(200, &vec![(0..200).collect(); 50]);
+    let (c, e) = (mxm(&a, &full).eval().unwrap(), mxm(&a, &full).memory_limit(400 << 10).explain().unwrap());
+    assert_eq!((told(e.clone()), e.analysis.entries()), (("full", 60), c.nvals()), "{e}");
+    assert!(e.analysis.output >= 12 * c.nvals() && e.analysis.workspace < 32 << 10, "{e}");
+}
+
+/// Rows that are cut are rows.
+#[test]
+fn bins_of_sliced_rows_are_rows() {
+    let _one = emulator::alone();
+    let b = rows_of(3000, &(0..600).map(|k| (0..500).map(|e| k + 4 * e).collect()).collect::<Vec<_>>());
+    let rows: Vec<Vec<u64>> = (0..40)
+        .map(|i| match i {
+            7 => (0..600).collect(),
+            11 | 30 => vec![],
+            _ => vec![i, 3 * i + 1],
+        })
+        .collect();
+    let a = rows_of(600, &rows);
+    for device in devices().into_iter().filter(|device| *device != Device::Reference) {
+        let e = mxm(&a.to(&device).unwrap(), &b.to(&device).unwrap()).strategy(Strategy::Hash).explain().unwrap();
+        assert_eq!(bins(&e).iter().map(|bin| bin.1).sum::<u64>(), 40, "{e}");
+        if let Device::Cuda(_) = device {
+            assert!(bins(&e).contains(&("slices", 3)), "{e}");
+        }
+    }
+}
+
+/// Sums of vectors in the order of k are products of matrices on CUDA; a full vector goes along columns once these are kept.
+#[test]
+fn products_with_vectors_are_told_as_they_run() {
+    let _one = emulator::alone();
+    let (a, x) = (matrix(40, 30, 300, 9), Vector::<i64>::build(30, &[(0, 1), (7, 2), (29, -3)]).unwrap());
+    let mask = Vector::<i64>::build(40, &[(0, 1), (3, 1), (22, 1)]).unwrap();
+    let a: Matrix<f64> = a.cast().unwrap();
+    let x: Vector<f64> = x.cast().unwrap();
+    for device in devices() {
+        let (a, x, mask) = (a.to(&device).unwrap(), x.to(&device).unwrap(), mask.to(&device).unwrap().structure());
+        let pulled = || mxv(&a, &x).mask(&mask);
+        let turned = transpose(&a).eval().unwrap();
+        let pushed = || vxm(&x, &turned).mask(&mask);
+        let told = [
+            (pulled().explain().unwrap(), pulled().reproducible().explain().unwrap()),
+            (pushed().explain().unwrap(), pushed().reproducible().explain().unwrap()),
+        ];
+        let matrices = matches!(device, Device::Cuda(_));
+        for (usual, ordered) in &told {
+            let (usual, ordered) = (&usual.analysis, &ordered.analysis);
+            assert_eq!(usual.products, ordered.products, "{device}");
+            assert_eq!(
+                usual.strategy != ordered.strategy,
+                matrices,
+                "{device}: {} {}",
+                usual.strategy,
+                ordered.strategy
+            );
+        }
+        let full = Vector::<f64>::full(40, 0.5).unwrap().to(&device).unwrap();
+        // So many columns that sums of all are not near, and enough products.
+        let wide = rows_of(90_000, &(0..40).map(|i| (0..1000).map(|e| i + 80 * e).collect()).collect::<Vec<_>>());
+        let wide: Matrix<f64> = wide.cast().unwrap();
+        let wide = wide.to(&device).unwrap();
+        let product = || vxm(&full, &wide);
+        let strategies: Vec<&str> = (0..4)
+            .map(|_| {
+                let told = product().explain().unwrap().analysis.strategy;
+                product().eval().unwrap();
+                told
+            })
+            .collect();
+        let last = if device == Device::Reference { "reference" } else { "columns" };
+        assert_eq!((strategies[0] == "columns", strategies[3]), (false, last), "{device}: {strategies:?}");
+    }
+}
+
 #[test]
 fn a_trace_lists_what_ran() {
     let _one = emulator::alone();

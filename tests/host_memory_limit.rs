@@ -84,6 +84,9 @@ fn peaks(cases: &[(Device, u64)]) {
         let d = Vector::<f64>::full(rows, 0.5).unwrap().to(&device).unwrap();
         let some: Vec<(u64, f64)> = (0..rows).step_by(2).map(|i| (i, 0.25)).collect();
         let some = Vector::<f64>::build(rows, &some).unwrap().to(&device).unwrap();
+        let (columns, full) =
+            (transpose(&b).eval().unwrap(), Matrix::full(inner, 40, 0.5).unwrap().to(&device).unwrap());
+        let full = apply(&full, Identity).eval().unwrap();
         let (before, positions) = (bits(m.clone()), a.over::<Compose<Min, FirstI>>());
         let runs: Vec<(&str, Run<Matrix<f64>>)> = vec![
             ("plain", Box::new(|l| limited!(mxm(&a, &b), l).eval())),
@@ -91,6 +94,8 @@ fn peaks(cases: &[(Device, u64)]) {
             ("max min", Box::new(|l| Ok(limited!(mxm(&a.over::<MaxMin>(), &b.over()), l).eval()?.over()))),
             ("masked", Box::new(|l| limited!(mxm(&a, &b).mask(&m.structure()), l).eval())),
             ("complement", Box::new(|l| limited!(mxm(&a, &b).mask(&m.structure().complement()), l).eval())),
+            ("columns", Box::new(|l| limited!(mxm(&a, &columns).transpose_b().mask(&m.structure()), l).eval())),
+            ("full", Box::new(|l| limited!(mxm(&a, &full), l).eval())),
             ("transposed", Box::new(|l| limited!(mxm(&b, &a).transpose_a().transpose_b(), l).eval())),
             ("dot", Box::new(|l| limited!(mxm(&a, &b).mask(&m.structure()).strategy(Strategy::Dot), l).eval())),
             ("then apply", Box::new(|l| limited!(mxm(&a, &b), l).apply(Negate).eval())),
@@ -122,7 +127,7 @@ fn peaks(cases: &[(Device, u64)]) {
             assert!(least < u64::MAX, "{name} on {device} takes {free} bytes, and was refused 64 times that");
             let output = 12 * run(None).unwrap().0.nvals();
             // Little more than the result is needed, of what is not merged with something.
-            let merged = ["accumulated", "transposed", "then masked", "masked between"].contains(name);
+            let merged = ["accumulated", "transposed", "columns", "then masked", "masked between"].contains(name);
             if device == Device::Cpu && !merged {
                 assert!(least < 2 * output + (1 << 18), "{name}: {least} bytes for {output} of entries");
             }
@@ -131,6 +136,10 @@ fn peaks(cases: &[(Device, u64)]) {
         let vectors: Vec<(&str, Run<Vec<(u64, f64)>>)> = vec![
             ("mxv", Box::new(|l| limited!(mxv(&a, &x), l).eval()?.entries())),
             ("vxm", Box::new(|l| limited!(vxm(&x, &b), l).eval()?.entries())),
+            (
+                "any pair",
+                Box::new(|l| Ok(vec![(limited!(mxm(&a.over::<AnyPair>(), &b.over()), l).eval()?.nvals(), 0.0)])),
+            ),
             // The largest value: sums depend on how they are grouped.
             ("reduce masked", Box::new(|l| Ok(vec![(0, limited!(mxm(&a, &b).mask(&m.structure()), l).reduce(Max)?)]))),
             ("reduce", Box::new(|l| Ok(vec![(0, limited!(mxm(&a, &b), l).reduce(Max)?)]))),
@@ -159,6 +168,51 @@ fn peaks(cases: &[(Device, u64)]) {
         for limit in [1 << 30, 6 * 16 * expected.len() as u64] {
             assert_eq!(run(Some(limit)).unwrap(), expected, "positions on {device}");
         }
+    }
+}
+
+/// Dot products take B's columns as they lie.
+#[test]
+fn dots_turn_nothing() {
+    let _one = alone();
+    let (a, b) = (matrix(200, 2000, 600, 3, Device::Cpu), matrix(300, 2000, 200_000, 5, Device::Cpu));
+    let m = matrix(200, 300, 300, 7, Device::Cpu);
+    let product = || mxm(&a, &b).transpose_b().mask(&m.structure());
+    let expected = bits(product().eval().unwrap());
+    for limit in [1 << 30, 4 << 20] {
+        let (made, peak) = measured(|| product().memory_limit(limit).eval().unwrap());
+        assert_eq!(bits(made), expected);
+        assert!(peak < b.nvals() * 4, "{peak} bytes within {limit}");
+        let (sum, peak) = measured(|| product().memory_limit(limit).reduce(Max).unwrap());
+        assert_eq!(sum, reduce(&product().eval().unwrap(), Max).unwrap());
+        assert!(peak < b.nvals() * 4, "{peak} bytes of a sum within {limit}");
+        let (made, peak) = measured(|| product().memory_limit(limit).apply(Negate).eval().unwrap());
+        assert_eq!(made.nvals(), expected.len() as u64);
+        assert!(peak < b.nvals() * 4, "{peak} bytes of what is applied within {limit}");
+    }
+}
+
+/// Room for all that a mask lists or leaves may be taken beforehand, and counts.
+#[test]
+fn masks_of_more_than_there_are_products() {
+    let _one = alone();
+    let (a, b) = (matrix(600, 600, 900, 3, Device::Cpu), matrix(600, 600, 900, 5, Device::Cpu));
+    let m = matrix(600, 600, 150_000, 7, Device::Cpu);
+    for strategy in [Strategy::Auto, Strategy::Hash] {
+        let product = || mxm(&a, &b).mask(&m.structure()).strategy(strategy);
+        let expected = bits(product().eval().unwrap());
+        for limit in [256 << 10, 512 << 10, 1 << 20, 2 << 20, 8 << 20, 1 << 30] {
+            let (made, peak) = measured(|| product().memory_limit(limit).eval().unwrap());
+            assert!(bits(made) == expected && peak <= limit, "{peak} bytes within {limit}");
+        }
+    }
+    let (a, b) = (matrix(600, 600, 20_000, 3, Device::Cpu), matrix(600, 600, 20_000, 5, Device::Cpu));
+    let all: Matrix<bool> = Matrix::full(600, 600, true).unwrap();
+    let all = all.to_format(Format::Csr).unwrap();
+    for limit in [256 << 10, 512 << 10, 1 << 20, 2 << 20, 8 << 20, 64 << 20] {
+        let product = || mxm(&a, &b).mask(&all.structure().complement()).memory_limit(limit).eval();
+        let (made, peak) = measured(|| product().unwrap());
+        assert!(made.nvals() == 0 && peak <= limit, "{peak} bytes within {limit}");
     }
 }
 

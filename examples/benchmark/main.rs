@@ -24,6 +24,7 @@ mod rivals;
 mod rows;
 mod session;
 mod strategies;
+mod verdict;
 
 use measure::Sum;
 use options::{Command, Options, Products};

@@ -22,14 +22,14 @@ pub(crate) struct Runs {
 /// What is `SLOW` times slower than another way is out of the running.
 const SLOW: f64 = 20.0;
 
-/// Times `run`, which is run once more before that.
+/// Times `run`, which is run once more before that. Memory is the most of all these runs: what is kept with operands is often looked for
+/// when they come a second time, in the first run that is timed.
 pub(crate) fn measure<T>(context: &Context, runs: Runs, mut run: impl FnMut() -> Outcome<T>) -> Outcome<(Timing, T)> {
     context.synchronize()?;
     let before = context.memory_in_use();
     context.reset_peak();
     let mut result = run()?;
     context.synchronize()?;
-    let peak = context.peak().saturating_sub(before);
     let mut ms = Vec::new();
     for _ in 0..runs.count.max(1) {
         drop(result);
@@ -42,6 +42,7 @@ pub(crate) fn measure<T>(context: &Context, runs: Runs, mut run: impl FnMut() ->
             break;
         }
     }
+    let peak = context.peak().saturating_sub(before);
     ms.sort_by(f64::total_cmp);
     Ok((Timing { ms: ms[ms.len() / 2], peak }, result))
 }

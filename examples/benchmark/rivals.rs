@@ -4,6 +4,7 @@ use crate::cusparse::{Algorithm, Csr, Cusparse};
 use crate::measure::{Real, Sum, Timing};
 use crate::rows::Rows;
 use crate::session::Session;
+use crate::verdict::Verdict;
 use serde_json::Value;
 
 /// cuSPARSE's best of all its ways.
@@ -38,11 +39,12 @@ pub(crate) struct Step<'a> {
 pub(crate) fn race<T: Real>(session: &Session, pairs: &[Step], object: &mut Value) -> Outcome<(Option<Rival>, String)> {
     let products: u64 = pairs.iter().map(|p| p.a.products(p.b)).sum();
     let Some(peer) = session.peer.as_ref().filter(|_| products < 1 << 31) else { return Ok((None, "alone".into())) };
-    let (mut rivals, mut verdict) = (Vec::new(), String::from("equal"));
+    let (mut rivals, mut verdict) = (Vec::new(), Verdict::default());
     for (pair, prefix) in pairs.iter().zip(if pairs.len() > 1 { ["ap_", "rap_"] } else { ["", ""] }) {
         rivals.extend(contest::<T>(session, peer, pair, (object, prefix), &mut verdict)?);
+        verdict.next();
     }
-    Ok(((rivals.len() == pairs.len()).then(|| Rival::sum(&rivals)), verdict))
+    Ok(((rivals.len() == pairs.len()).then(|| Rival::sum(&rivals)), verdict.to_string()))
 }
 
 /// Every algorithm of cuSPARSE on A·B; its times go into the object, what is not our result into the verdict.
@@ -51,7 +53,7 @@ fn contest<T: Real>(
     peer: &Cusparse,
     Step { a, b, c: ours }: &Step,
     (object, prefix): (&mut Value, &str),
-    verdict: &mut String,
+    verdict: &mut Verdict,
 ) -> Outcome<Option<Rival>> {
     let left = Csr::upload(&session.context, a, T::DOUBLE)?;
     let other = match std::ptr::eq(*a, *b) {
@@ -61,10 +63,10 @@ fn contest<T: Real>(
     let right = other.as_ref().unwrap_or(&left);
     let mut check = |algorithm: Algorithm, c: &Csr| -> Outcome<()> {
         let sum = c.sum()?;
-        if !sum.agrees::<T>(ours) && verdict == "equal" {
+        verdict.compared(sum.agrees::<T>(ours), || {
             let (n, s, m, t) = (ours.entries, ours.sum, sum.entries, sum.sum);
-            *verdict = format!("DIFFER from {prefix}{}: {n} entries, sum {s}; {m}, {t}", algorithm.name());
-        }
+            format!("{prefix}{}: {n} entries, sum {s}; {m}, {t}", algorithm.name())
+        });
         Ok(())
     };
     let (mut best, mut numeric): (Option<(Timing, Algorithm)>, _) = (None, None);

@@ -257,9 +257,13 @@ macro_rules! any_ring { ($($ring:ident $step:ident $function:ident;)*) => {$(
     (@numeric $step:ident $self:ident $device:ident $o:ident $c:ident $A:ident $B:ident $C:ident) => {
         Ok($self.computed($device, $o)?.typed::<$C>()?.at_pattern($c).into())
     };
-    (@explain $step:ident $self:ident $device:ident $o:ident $A:ident $B:ident $C:ident) => {
-        cpu::explain_vector($device, Step::$step, $o.a.pattern(), $o.b.pattern(), $o.listed()?, size_of::<$C>())
-    };
+    (@explain $step:ident $self:ident $device:ident $o:ident $A:ident $B:ident $C:ident) => {{
+        let operands: (&Pattern, &Pattern) = ($o.a.pattern(), $o.b.pattern());
+        let by_columns = $device != Device::Reference && $o.mask.is_none() && any_ring!(@columns $step $self operands);
+        cpu::explain_vector($device, Step::$step, operands, $o.listed()?, size_of::<$C>(), by_columns)
+    }};
+    (@columns Vxm $self:ident $operands:ident) => { $self.cpu.takes_columns($operands.0, $operands.1) };
+    (@columns $step:ident $self:ident $operands:ident) => { false };
 }
 any_ring! {
     MxmRing Mxm mxm;

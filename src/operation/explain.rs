@@ -18,6 +18,10 @@ use std::time::Instant;
 impl<A: Scalar, B: Scalar, C: Container, S, F> Operation<Product<A, B, C, S>, F> {
     /// What the product will do and why: products, how far they are compressed, rows by how they are computed, memory.
     /// Some rows are computed for the estimates, the product is not. O(nnz(A) + nnz(M) + m), and the sample.
+    ///
+    /// That takes memory of its own, and can run out of it where the product does not: B is turned where it is given transposed, though
+    /// dot products take it as it lies; the one value of all entries is written out for each; and of a product with a vector on CUDA the
+    /// positions of both operands and of the mask, O(nnz(A)), are copied to the host, where products are counted.
     /// ```
     /// use oplus::prelude::*;
     /// # fn main() -> oplus::Result<()> {
@@ -120,7 +124,10 @@ impl Factors {
         let (a, b) = (&self.a.0, &self.b.0);
         let extents =
             (Extent::of(a.shape(self.a.1), entries(&a.body)), Extent::of(b.shape(self.b.1), entries(&b.body)));
-        let (o, _, flipped) = self.aligned(mask.as_ref())?;
+        let (mut o, _, flipped) = self.aligned(mask.as_ref())?;
+        if let Some(left) = self.left_beside(&o)? {
+            o.options.memory_limit = Some(left);
+        }
         Ok(Explanation {
             operation: self.kind.name(),
             device,

@@ -186,8 +186,10 @@ impl Display for Explanation {
         }
         write!(f, "memory: about {} bytes of workspace, {} of result", analysis.workspace, analysis.output)?;
         if let Some(limit) = self.memory_limit {
+            // On the host the strategy says what a limit asks for.
             let enough = analysis.workspace.saturating_add(analysis.output) <= limit;
-            write!(f, "; held to {limit} together{}", if enough { "" } else { ", which may take chunks of rows" })?;
+            let chunks = !enough && matches!(self.device, Device::Cuda(_));
+            write!(f, "; held to {limit} together{}", if chunks { ", which may take chunks of rows" } else { "" })?;
         }
         writeln!(f)
     }

@@ -236,16 +236,20 @@ impl Cuda {
         let dots =
             matches!(step, Step::Mxm) && spgemm::by_dots(&self.context, (&a.pattern, &b.pattern), mask, options)?;
         let mut analysis = self.of(step, text, a, b, mask, at, options, |product| match step {
-            Step::Mxm => spgemm::explain(product, options, dots.then_some(options.transposed_b)),
+            Step::Mxm => spgemm::explain(product, options, dots.then_some(options.transposed_b), true),
+            Step::Mxv if options.reproducible => chunks::explain_mxv_ordered(product, options),
+            Step::Vxm if options.reproducible => spgemm::explain(product, options, None, false),
             // Counted on the host: nothing here needs more than one look at the positions.
             Step::Mxv | Step::Vxm => {
                 let mask = match mask {
                     Some(m) => Some(MaskOn { pattern: Arc::new(m.pattern.download()?), complement: m.complement }),
                     None => None,
                 };
+                let limited = options.memory_limit.is_some();
+                let columns = matches!(step, Step::Vxm) && spmspv::takes_columns(product, limited);
                 let (a, b) = (product.a.pattern.download()?, product.b.pattern.download()?);
                 let size = product.semiring.c.size;
-                crate::backend::cpu::explain_vector(self.device(), step, &a, &b, mask.as_ref(), size)
+                crate::backend::cpu::explain_vector(self.device(), step, (&a, &b), mask.as_ref(), size, columns)
             }
         })?;
         if bits {

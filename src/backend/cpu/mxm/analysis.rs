@@ -99,6 +99,7 @@ pub(crate) fn scattered(operation: &'static str, a: &Pattern, b: &Pattern, mask:
         false => (known[r + 1] - known[r]).saturating_sub(a.range(r).len() as u64 + 1),
     };
     let bound = (0..a.nrows).map(|r| most(r).min(b.ncols as u64)).sum::<u64>();
+    let bound = mask.filter(|m| !m.complement).map_or(bound, |m| bound.min(m.pattern.nnz() as u64));
     let likely = if mask.is_none() { likely(operation, a, b, bound)? } else { bound };
     Ok(Plan { blocks, size: Size { most: bound, likely } })
 }
@@ -247,7 +248,7 @@ fn few_products(a: &Pattern, b: &Pattern, admitted: usize, turn: u64) -> bool {
 }
 
 /// How often each column occurs.
-fn lengths(operation: &'static str, b: &Pattern) -> Result<Vec<u32>> {
+pub(crate) fn lengths(operation: &'static str, b: &Pattern) -> Result<Vec<u32>> {
     let mut lengths = memory::filled(operation, b.ncols, 0u32)?;
     b.indices.iter().for_each(|j| lengths[*j as usize] += 1);
     Ok(lengths)

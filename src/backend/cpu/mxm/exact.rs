@@ -6,7 +6,7 @@ use super::full;
 use super::full_bools;
 use super::in_parts::InParts;
 use super::job::Job;
-use super::need::{Budget, Need, Shape, compressed};
+use super::need::{Budget, By, Need, Shape, compressed};
 use super::numeric::numeric;
 use super::product;
 use super::symbolic::{self, symbolic};
@@ -38,7 +38,7 @@ pub(crate) fn mxm<A: Scalar, B: Scalar, C: Scalar>(
             made => made,
         };
     }
-    if usual_fits(ring, a, b, mask, options) {
+    if usual_fits(ring, a, b, mask, options, false) {
         return usual();
     }
     exactly(ring, a, b, mask, at, options.transposed_b, &budget(options))
@@ -60,7 +60,7 @@ pub(crate) fn mxm_iso<A: Scalar, B: Scalar, C: Scalar>(
     let looked_up = admitted::looked_up(&a.pattern, &b.pattern, mask).filter(|_| options.memory_limit.is_none());
     let seen = looked_up.as_ref().map(|(cells, _)| *cells);
     let mask = if looked_up.is_some() { None } else { mask.map(MaskBody::on_host).transpose()? };
-    if options.memory_limit.is_some() && !usual_fits(ring, a, b, mask, options) {
+    if options.memory_limit.is_some() && !usual_fits(ring, a, b, mask, options, true) {
         return Ok(None);
     }
     let made = product::mxm_iso(NAME, &ring.operators, &ring.cpu, a, b, (mask, seen), options);
@@ -84,7 +84,7 @@ pub(crate) fn mxm_bools<A: Scalar, B: Scalar, C: Scalar>(
     mask: Option<&MaskBody>,
     options: &MxmOptions,
 ) -> Result<Option<HostCsr<C>>> {
-    let limited = options.memory_limit.is_some() && !usual_fits(ring, a, x, None, options);
+    let limited = options.memory_limit.is_some() && !usual_fits(ring, a, x, None, options, false);
     if mask.is_some() || limited || !full::suits(&a.pattern, &x.pattern, None, options) {
         return Ok(None);
     }
@@ -182,7 +182,7 @@ pub(crate) fn positions(
     }
     let mut turned = None;
     if options.transposed_b {
-        budget.check(NAME, Need::turned(b, &Shape { value, right: 0, dot: false, constant: false }))?;
+        budget.check(NAME, Need::turned(b, &Shape { value, right: 0, by: By::Rows }))?;
         let pattern = transpose::<()>(b, &memory::filled(NAME, b.nnz(), ())?)?.0;
         budget = budget.without(NAME, compressed(pattern.nrows as u64, pattern.nnz() as u64, 0))?;
         turned = Some(pattern);
@@ -223,7 +223,7 @@ pub(super) fn turn<B: Scalar>(
     if !transposed {
         return Ok((None, budget));
     }
-    let shape = Shape { value, right: size_of::<B>(), dot: false, constant: false };
+    let shape = Shape { value, right: size_of::<B>(), by: By::Rows };
     budget.check(NAME, Need::turned(&b.pattern, &shape))?;
     let (pattern, values) = transpose(&b.pattern, &b.values)?;
     let budget = budget.without(NAME, compressed(pattern.nrows as u64, pattern.nnz() as u64, size_of::<B>() as u64))?;

@@ -1,4 +1,5 @@
 //! The memory that a product takes on the host: bounds that hold, so that a limit can be kept without counting.
+use super::accumulator::{Columns, Dense};
 use crate::backend::cpu::parallel::SERIAL;
 use crate::error::{Error, Result};
 use crate::spgemm::Analysis;
@@ -17,13 +18,25 @@ impl Need {
     }
 }
 
+/// How a product is computed, as far as its memory depends on that.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum By {
+    /// Rows of B are scattered.
+    Rows,
+    /// The same of positions alone: C has one value.
+    Positions,
+    /// A dot product for each entry of the mask.
+    Dots,
+    /// All of B's places have entries: sums are made where they stay.
+    Whole,
+}
+
 /// What a product's memory depends on beside its patterns: the bytes of a value of C and of B, and how it is computed.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Shape {
     pub(crate) value: usize,
     pub(crate) right: usize,
-    pub(crate) dot: bool,
-    pub(crate) constant: bool,
+    pub(crate) by: By,
 }
 
 /// Bytes of compressed rows.
@@ -42,23 +55,39 @@ impl Need {
     /// The most blocks: they are cut at even work, long rows into as many parts as there are.
     pub(crate) fn blocks(a: &Pattern, analysis: &Analysis) -> u64 {
         let rows = a.nrows as u64;
-        (analysis.products + a.nnz() as u64 + rows) / SERIAL as u64 + rows.min(1 << 12) + 64
+        analysis.products.saturating_add(a.nnz() as u64 + rows) / SERIAL as u64 + rows.min(1 << 12) + 64
     }
-    /// The most that the usual way takes, with B by rows and whether it was given by columns.
+    /// The most that the usual way takes, with B as it is given: by rows or by columns.
     pub(crate) fn usual((a, b, transposed_b): (&Pattern, &Pattern, bool), analysis: &Analysis, shape: &Shape) -> Need {
-        let (rows, columns, value) = (a.nrows as u64, b.ncols as u64, shape.value as u64);
+        let (rows, columns) = (a.nrows as u64, if transposed_b { b.nrows } else { b.ncols } as u64);
+        let value = if shape.by == By::Positions { 0 } else { shape.value as u64 };
         let threads = rayon::current_num_threads() as u64;
         // A block is 32 bytes, its counters 16.
         let planning = rows * 16 + Need::blocks(a, analysis).saturating_mul(96);
-        let turning = if shape.dot != transposed_b { Need::turned(b, shape) } else { 0 };
+        let turning = if (shape.by == By::Dots) != transposed_b { Need::turned(b, shape) } else { 0 };
         // Finished blocks may all wait for their place, in vectors that grow by doubling.
         let waiting = analysis.bound.saturating_mul(4 + value).saturating_mul(3).saturating_add(rows * 24);
         let table = analysis.largest_row.min(columns).saturating_mul(4 * (4 + value) + 16);
-        let dense = columns.saturating_mul(value + 1).saturating_mul(3).saturating_add(a.ncols as u64 * 5);
-        let scratch = threads.saturating_mul(table.saturating_add(dense).saturating_add(1 << 17));
-        let constant = if shape.constant { analysis.bound.saturating_mul(4) } else { 0 };
-        let workspace = [planning, turning, waiting, scratch, constant].into_iter().fold(0, u64::saturating_add);
+        let dense = columns.saturating_mul(value + 1).saturating_mul(3);
+        // Where the entries of a row of A stand.
+        let places = a.ncols as u64 * 5;
+        let scratch = match shape.by {
+            By::Dots => places,
+            _ => table.saturating_add(dense).saturating_add(places),
+        };
+        let scratch = threads.saturating_mul(scratch.saturating_add(1 << 17));
+        let made = if shape.by == By::Whole { 0 } else { waiting.saturating_add(scratch) };
+        let workspace = [planning, turning, made].into_iter().fold(0, u64::saturating_add);
         Need { workspace, output: compressed(rows, analysis.bound, value) }
+    }
+    /// About what it takes to count columns first and then to make sums where they are: of each thread a bit for every column, or a list of
+    /// a row's, then a sum for each; within `left` of the limit there are fewer threads.
+    pub(crate) fn exactly((b, transposed_b): (&Pattern, bool), analysis: &Analysis, shape: &Shape, left: u64) -> u64 {
+        let columns = if transposed_b { b.nrows } else { b.ncols };
+        let set = Columns::bytes(columns).min(analysis.largest_row.saturating_mul(4));
+        let each = set.max(Dense::<u8>::bytes(columns, shape.value));
+        let turning = if transposed_b { Need::turned(b, shape) } else { 0 };
+        each.saturating_mul(rayon::current_num_threads() as u64).saturating_add(turning).min(left)
     }
 }
 

@@ -119,6 +119,31 @@ pub(crate) fn is_foreseen<A: Scalar, B: Scalar, C: Scalar>(
     foreseen(o, a, b).is_some()
 }
 
+/// The same where it is worth a look at the values.
+fn iso_value<A: Scalar, B: Scalar, C: Scalar>(
+    operators: &Operators<A, B, C>,
+    a: &HostCsr<A>,
+    b: &HostCsr<B>,
+    transposed_b: bool,
+) -> Option<C> {
+    if a.pattern.nnz() == 0 || b.pattern.nnz() == 0 {
+        return None;
+    }
+    // One row with few products: looking at all values of B would cost more.
+    let many = a.pattern.nrows > 1 || transposed_b || products(&a.pattern, &b.pattern) > b.pattern.nnz() / 8;
+    if many { foreseen(operators, &a.values, &b.values) } else { None }
+}
+
+/// Whether [`mxm_iso`] makes the product, if not by dot products.
+pub(crate) fn is_iso<A: Scalar, B: Scalar, C: Scalar>(
+    operators: &Operators<A, B, C>,
+    a: &HostCsr<A>,
+    b: &HostCsr<B>,
+    transposed_b: bool,
+) -> bool {
+    iso_value(operators, a, b, transposed_b).is_some()
+}
+
 /// As [`mxm_iso`], 64 rows at a time, where that takes fewer steps.
 pub(crate) fn mxm_by_bits<A: Scalar, B: Scalar, C: Scalar>(
     operation: &'static str,
@@ -150,13 +175,7 @@ pub(crate) fn mxm_iso<A: Scalar, B: Scalar, C: Scalar>(
     (mask, seen): (OnMask, Option<&Cells>),
     options: &MxmOptions,
 ) -> Result<Option<(Arc<Pattern>, C)>> {
-    if a.pattern.nnz() == 0 || b.pattern.nnz() == 0 {
-        return Ok(None);
-    }
-    // One row with few products: looking at all values of B would cost more.
-    let many = a.pattern.nrows > 1 || options.transposed_b || products(&a.pattern, &b.pattern) > b.pattern.nnz() / 8;
-    let value = if many { foreseen(operators, &a.values, &b.values) } else { None };
-    let Some(value) = value else { return Ok(None) };
+    let Some(value) = iso_value(operators, a, b, options.transposed_b) else { return Ok(None) };
     if kernels.dot(operation, (&a.pattern, &b.pattern), mask, options)?.is_some() {
         return Ok(None);
     }

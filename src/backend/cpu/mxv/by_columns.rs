@@ -11,7 +11,9 @@ use crate::backend::cpu::structure::layout::{columns_kept, moved};
 use crate::backend::host::HostCsr;
 use crate::error::Result;
 use crate::storage::facts::Turned;
+use crate::storage::pattern::Pattern;
 use std::mem::MaybeUninit;
+use std::sync::atomic::Ordering;
 
 /// The sums of some columns, of those that have entries, one behind the other; their batches, where they are known.
 type ColumnsKernel<X, A, C> =
@@ -43,6 +45,12 @@ impl<X: Scalar, A: Scalar, C: Scalar> ColumnKernels<X, A, C> {
 
 /// Products before columns are worth finding: it takes about three times as long as one by rows.
 const OFTEN: usize = if cfg!(test) { 1 } else { 2 };
+
+/// Whether [`vxm`] finds columns: they are kept, or are looked for the next time.
+pub(super) fn are_kept(a: &Pattern) -> bool {
+    let asked = a.facts.turns.load(Ordering::Relaxed);
+    a.facts.turned.get().is_some() || (asked >= OFTEN && u32::try_from(a.nnz()).is_ok())
+}
 
 /// t = xᵀ ⊕.⊗ A for a full x, once the columns of A are kept. A may have one value for all its entries.
 pub(crate) fn vxm<X: Scalar, A: Scalar, C: Scalar>(

@@ -82,6 +82,20 @@ impl<X: Scalar, A: Scalar, C: Scalar> VxmKernels<X, A, C> {
         };
         Self { rows: MxmKernels::of_rows::<S>(), push, bins: BinKernels::of::<S>() }
     }
+    /// Whether xᵀ ⊕.⊗ A without a mask is made by A's columns, as they are kept by now.
+    pub(crate) fn takes_columns(&self, x: &Pattern, a: &Pattern) -> bool {
+        let products = products(x, a);
+        meets_most(products, x, a) && self.push.suits_columns(x, a, products) && by_columns::are_kept(a)
+    }
+}
+impl<X: Scalar, A: Scalar, C: Scalar> PushKernels<X, A, C> {
+    /// Whether A's columns are worth being kept.
+    fn suits_columns(&self, x: &Pattern, a: &Pattern, products: usize) -> bool {
+        // Sums of columns that are soon final leave most entries alone.
+        let near =
+            a.ncols * size_of::<C>() <= NEAR && rayon::current_num_threads() < 3 && !self.by_columns.soon_final();
+        x.nnz() == a.nrows && !near && products >= SERIAL
+    }
 }
 
 /// The operands of vxm.
@@ -164,11 +178,7 @@ fn push<X: Scalar, A: Scalar, C: Scalar>(
 ) -> Result<HostCsr<C>> {
     let operation = "vxm";
     let (n, full) = (a.pattern.ncols, x.pattern.nnz() == a.pattern.nrows);
-    // Sums of columns that are soon final leave most entries alone.
-    let near = n * size_of::<C>() <= NEAR && rayon::current_num_threads() < 3 && !kernels.by_columns.soon_final();
-    if full
-        && !near
-        && products >= SERIAL
+    if kernels.suits_columns(&x.pattern, &a.pattern, products)
         && let Some(sums) = by_columns::vxm(&kernels.by_columns, x, a, at)?
     {
         return Ok(sums);

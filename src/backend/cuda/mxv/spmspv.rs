@@ -56,6 +56,13 @@ pub(crate) fn vxm(product: &Product) -> Result<(Arc<DevicePattern>, Buffer)> {
     Ok((pattern, values))
 }
 
+/// Whether it is by the columns of A, as they are kept by now.
+pub(crate) fn takes_columns(product: &Product, limited: bool) -> bool {
+    let (x, a) = (product.a, product.b);
+    let all = x.pattern.nnz == a.pattern.nrows as u64 && !product.is_masked();
+    all && a.pattern.nnz > 0 && turned::are_kept(a, product.semiring.reads.b, limited)
+}
+
 /// Products of a block that others would share, at least.
 const HEAVY: u64 = 8192;
 /// So many times the blocks that multiprocessors hold are launched for a row that may be among x's, at most.

@@ -4,6 +4,7 @@ use super::{Job, Made};
 use crate::backend::Positions;
 use crate::backend::cuda::product::Product;
 use crate::backend::cuda::stand_in::of_sets;
+use crate::backend::cuda::storage::asked::Asked;
 use crate::backend::cuda::storage::column_sets::{ColumnSets, listed};
 use crate::backend::cuda::{Buffer, lock};
 use crate::error::{Error, Result};
@@ -44,6 +45,10 @@ impl Job<'_> {
             Ok(())
         })?;
         Ok(explained.is_some())
+    }
+    /// Whether the next product looks whether B's rows are sets worth it, which nobody knows before.
+    pub(super) fn looks_for_sets(&self, strategy: Strategy) -> bool {
+        self.may_be_united(strategy) && matches!(&*lock(&self.b.pattern.column_sets), Asked::Once)
     }
     fn may_be_united(&self, strategy: Strategy) -> bool {
         let positions = self.semiring.is_constant() && self.semiring.written().size == 0 && self.mask.is_none();

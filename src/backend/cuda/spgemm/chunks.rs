@@ -7,8 +7,8 @@ use crate::backend::cuda::{Buffer, Context, DevicePattern};
 use crate::backend::{MaskOn, MxmOptions, Positions};
 use crate::error::{Error, Result};
 use crate::memory;
-use crate::spgemm::Strategy;
 use crate::spgemm::chunks::{ByRows, Size, by_chunks};
+use crate::spgemm::{Analysis, Strategy};
 use oplus_codegen::text::ScalarText;
 use oplus_codegen::{FunctionText, Shared};
 use std::ops::Range;
@@ -56,6 +56,17 @@ pub(crate) fn mxm_reduce(product: &Product, reduce: &Shared<FunctionText>) -> Re
 
 /// t⟨m⟩ = A ⊕.⊗ x with sums in the order of k: a product with a matrix of one column.
 pub(crate) fn mxv_ordered(product: &Product, options: &MxmOptions) -> Result<(DevicePattern, Buffer)> {
+    let (pattern, values) = with_column(product, |product| mxm(product, options))?;
+    transpose(product.semiring.c, Operand { pattern: &pattern, values: &values })
+}
+
+/// What [`mxv_ordered`] will do.
+pub(crate) fn explain_mxv_ordered(product: &Product, options: &MxmOptions) -> Result<Analysis> {
+    with_column(product, |product| spgemm::explain(product, options, None, false))
+}
+
+/// What `work` makes of a product with a vector as one with a matrix of one column.
+fn with_column<R>(product: &Product, work: impl FnOnce(&Product) -> Result<R>) -> Result<R> {
     const PLACE: ScalarText = ScalarText { name: "u32", definition: "", size: 4 };
     let (pattern, values) = transpose(product.semiring.b, product.b)?;
     let mask = match product.mask {
@@ -66,8 +77,7 @@ pub(crate) fn mxv_ordered(product: &Product, options: &MxmOptions) -> Result<(De
         }
     };
     let (b, at) = (Operand { pattern: &pattern, values: &values }, &Positions { j: None, ..product.at.clone() });
-    let (pattern, values) = mxm(&Product { b, mask: mask.as_ref(), at, ..product.clone() }, options)?;
-    transpose(product.semiring.c, Operand { pattern: &pattern, values: &values })
+    work(&Product { b, mask: mask.as_ref(), at, ..product.clone() })
 }
 
 pub(crate) struct RowChunks<'a> {

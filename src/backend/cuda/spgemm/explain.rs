@@ -23,11 +23,13 @@ use std::sync::Arc;
 const ROWS: u64 = 256;
 const WORK: u64 = 1 << 26;
 
-/// What `mxm` will do with these operands; `dots`: by dot products, B given by columns or not.
+/// What `mxm` will do with these operands; `dots`: by dot products, B given by columns or not; `whole`: operands with an entry at every
+/// place are read whole.
 pub(in crate::backend::cuda) fn explain(
     product: &Product,
     options: &MxmOptions,
     dots: Option<bool>,
+    whole: bool,
 ) -> Result<Analysis> {
     let (strategy, mask, size) = (options.strategy, product.mask, product.semiring.written().size);
     let in_order = options.reproducible && dots.is_none() && !is_exact(&product.semiring);
@@ -44,6 +46,7 @@ pub(in crate::backend::cuda) fn explain(
     };
     match dots {
         Some(transposed_b) => dot::explain(product, strategy, transposed_b, &mut analysis),
+        None if whole && job.explain_full(strategy, &mut analysis) => {}
         None => job.choose(strategy, &control, &mut analysis)?,
     }
     if product.semiring.counted.is_some() {
@@ -91,32 +94,33 @@ impl Job<'_> {
         Ok((products > 0).then(|| Sample::of(wanted, products, made.0.nnz)))
     }
 
-    /// The way that `mxm` takes, in its order.
-    pub(super) fn choose(&self, strategy: Strategy, control: &[u64], to: &mut Analysis) -> Result<()> {
-        let (rows, entry) = (self.rows, 4 + self.semiring.written().size as u64);
-        if let Some(masked) = MaskedRows::of(self).filter(|m| m.suits(strategy)) {
-            masked.explain(strategy, to);
-            return Ok(());
-        }
+    /// Says that operands are read whole; false where none has an entry at every place.
+    fn explain_full(&self, strategy: Strategy, to: &mut Analysis) -> bool {
         let (left, right) = ((self.a.pattern, self.semiring.a.size), (self.b.pattern, self.semiring.b.size));
-        if let Some(side) = Side::of(left, right, self.mask.is_some(), strategy) {
-            to.strategy = "full";
-            if side == Side::Left {
-                let (n, size) = (self.a.pattern.nnz + to.entries(), (right.1 + self.semiring.c.size) as u64);
-                to.reason = "A has an entry at every place".into();
-                to.bins = vec![Bin::new("full", "columns of A read whole, for each column of B", rows)];
-                // Both turned, and B's columns, should they not be there.
-                to.workspace = n.saturating_mul(size) + self.b.pattern.nnz * (4 + right.1 as u64);
-                return Ok(());
-            }
+        let Some(side) = Side::of(left, right, self.mask.is_some(), strategy) else { return false };
+        let rows = self.rows;
+        to.strategy = "full";
+        let about = if side == Side::Left {
+            let (n, size) = (self.a.pattern.nnz + to.entries(), (right.1 + self.semiring.c.size) as u64);
+            to.reason = "A has an entry at every place".into();
+            // Both turned, and B's columns, should they not be there.
+            to.workspace = n.saturating_mul(size) + self.b.pattern.nnz * (4 + right.1 as u64);
+            "columns of A read whole, for each column of B"
+        } else {
             to.reason = "B has an entry at every place".into();
-            to.bins = vec![Bin::new(
-                "full",
-                "rows of B read whole: a group of lanes a row, a block a part of a long one",
-                rows,
-            )];
             // The rows with entries, in tiles.
             to.workspace = 4 * rows + (rows + self.a.pattern.nnz) / 64;
+            "rows of B read whole: a group of lanes a row, a block a part of a long one"
+        };
+        to.bins = vec![Bin::new("full", about, rows)];
+        true
+    }
+
+    /// The way that `mxm` takes where operands have gaps, in its order.
+    pub(super) fn choose(&self, strategy: Strategy, control: &[u64], to: &mut Analysis) -> Result<()> {
+        let rows = self.rows;
+        if let Some(masked) = MaskedRows::of(self).filter(|m| m.suits(strategy)) {
+            masked.explain(strategy, to);
             return Ok(());
         }
         if self.explain_by_name(strategy, to)? {
@@ -139,6 +143,19 @@ impl Job<'_> {
         if self.explain_by_sets(strategy, to)? {
             return Ok(());
         }
+        self.choose_rows(strategy, control, to);
+        if self.looks_for_sets(strategy) {
+            let otherwise = std::mem::take(&mut to.reason);
+            to.reason = format!(
+                "B's rows are looked at first: where their columns are neighbours these are united, 32 of them together; else {otherwise}"
+            );
+        }
+        Ok(())
+    }
+
+    /// The way that it takes row by row: by one kernel for all rows, or after the analysis.
+    fn choose_rows(&self, strategy: Strategy, control: &[u64], to: &mut Analysis) {
+        let (rows, entry) = (self.rows, 4 + self.semiring.written().size as u64);
         if let Some(whole) = self.whole(strategy) {
             let longest = (self.a.pattern.longest.unwrap_or(0), self.b.pattern.longest.unwrap_or(0));
             to.strategy = "whole rows";
@@ -149,7 +166,7 @@ impl Job<'_> {
             to.bins = vec![self.whole_rows(whole)];
             to.otherwise = self.otherwise_by(whole, strategy, control);
             to.workspace = to.entries().saturating_mul(entry) / 16 + rows / 4 + 8 * super::CONTROL as u64;
-            return Ok(());
+            return;
         }
         to.strategy = match strategy {
             Strategy::Esc => "sorting",
@@ -163,7 +180,6 @@ impl Job<'_> {
             asked => format!("{asked} was asked for"),
         };
         (to.bins, to.workspace) = self.by_class(control);
-        Ok(())
     }
 
     /// All rows made in one way.
@@ -210,7 +226,7 @@ impl Job<'_> {
         (bins, workspace)
     }
 
-    /// Rows by class, those without products last.
+    /// Rows by class, those without products last; beside rows that are cut the analysis does not tell them.
     fn bins(&self, control: &[u64]) -> Vec<Bin> {
         let counts = &control[UNITS..][..CLASS_COUNT];
         let mut bins: Vec<Bin> = (CLASS_COPY..CLASS_COUNT)
@@ -222,13 +238,11 @@ impl Job<'_> {
             .collect();
         let listed: u64 = counts[CLASS_COPY..].iter().sum();
         if control[SLICES] > 0 {
-            bins.push(Bin::new(
-                "slices",
-                "too many products for one block: ranges of columns, so many of all rows",
-                control[SLICES],
-            ));
-        }
-        if control[SLICES] == 0 && self.rows > listed {
+            let about = "too many products for one block";
+            let about =
+                format!("{about}: {} ranges of columns; rows without a product are among them", control[SLICES]);
+            bins.push(Bin::new("slices", about, self.rows.saturating_sub(listed)));
+        } else if self.rows > listed {
             bins.push(Bin::new("empty", "no product, or nothing admitted: nothing to do", self.rows - listed));
         }
         bins

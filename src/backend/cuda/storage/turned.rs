@@ -105,6 +105,17 @@ pub(crate) fn columns_within(a: Operand<'_>, scalar: ScalarText, reads: bool) ->
     })
 }
 
+/// Whether [`columns_within`] gives columns, of a `limited` operation or not: they are kept; or it is asked for the second time, if there
+/// is room.
+pub(crate) fn are_kept(a: Operand<'_>, reads: bool, limited: bool) -> bool {
+    let serial = if reads { a.values.serial() } else { 0 };
+    match &*lock(&a.pattern.columns) {
+        Columns::Kept(of, _) => *of == serial || !reads,
+        Columns::Once(of) => *of == serial && !limited,
+        Columns::Unasked => false,
+    }
+}
+
 /// Aᵀ: kept, or made for this operation alone.
 pub(crate) fn by_columns(a: Operand<'_>, scalar: ScalarText, reads: bool) -> Result<Arc<Turned>> {
     if let Some(kept) = columns_within(a, scalar, reads)? {
