@@ -1,10 +1,13 @@
 //! Formats of matrices and iso values: never visible in a result, chosen by hand and by themselves.
 #[path = "common/formats.rs"]
 mod formats;
+#[path = "common/random.rs"]
+mod random;
 
 use formats::{Operands, check, one_row};
 use oplus::prelude::*;
 use quickcheck::QuickCheck;
+use random::Rng;
 
 const TESTS: u64 = 40;
 
@@ -388,4 +391,66 @@ fn one_row_that_there_is_no_room_for() {
         }
     }
     assert!(refused > 0 && refused < 200);
+}
+
+/// Entries in every `step`-th row, and one in `wide` columns of row 2 · `step`; sums of them depend on their order.
+fn sparse_rows(n: u64, step: u64, entries: u64, wide: u64) -> Matrix<f64> {
+    let (mut coo, mut random) = (Coo::new(n, n), Rng(n + step));
+    for i in (0..n).step_by(step as usize) {
+        for _ in 0..if i == 2 * step { wide } else { entries } {
+            let (near, far) = (random.below(n / step) * step, random.below(n));
+            let value = (random.below(2000) as f64 - 1000.0) * 10f64.powi(random.below(12) as i32 - 6);
+            coo.push(i, if random.below(4) > 0 { near } else { far }, value);
+        }
+    }
+    Matrix::build_with(&coo, Second).unwrap()
+}
+
+/// The bits of floating sums, those over products that are not stored first.
+fn sums(a: &Matrix<f64>, b: &Matrix<f64>, mask: &Matrix<f64>) -> [Vec<u64>; 2] {
+    let (admitted, bit) = (mask.structure(), |sum: Result<f64>| sum.unwrap().to_bits());
+    let bits = |x: Vector<f64>| x.entries().unwrap().into_iter().map(|(_, x)| x.to_bits()).collect::<Vec<_>>();
+    let folded = vec![
+        bit(mxm(a, b).reduce(Plus)),
+        bit(mxm(a, b).mask(&admitted).reduce(Plus)),
+        bit(mxm(a, b).mask(&admitted.clone().complement()).reduce(Plus)),
+        bit(mxm(a, b).transpose_b().mask(&admitted).reduce(Plus)),
+        bit(mxm(a, b).transpose_a().reduce(Times)),
+    ];
+    let n = a.nrows();
+    let x = Vector::build(n, &(0..n).step_by(3).map(|i| (i, 0.1 + i as f64)).collect::<Vec<_>>()).unwrap();
+    let full = Vector::full(n, 0.3).unwrap();
+    let mut others = vec![bit(reduce(a, Plus)), bit(reduce(&x, Plus))];
+    for x in [x, full] {
+        others.extend(bits(mxv(a, &x).eval().unwrap()));
+        others.extend(bits(vxm(&x, a).eval().unwrap()));
+    }
+    others.extend(bits(reduce_rows(a, Plus).eval().unwrap()));
+    [folded, others]
+}
+
+/// Work is cut at the same places, whether or not rows and columns without entries have a place, and whichever loop makes rows.
+#[test]
+fn floating_sums_have_the_same_bits_in_every_format() {
+    let lists = [Format::Csr, Format::Hypersparse, Format::Csc];
+    for (a, formats) in [
+        (sparse_rows(24_000, 2, 4, 4), &lists[..]),
+        // Few rows are in use of many.
+        (sparse_rows(30_000, 300, 30, 60), &lists[..]),
+        // A row is cut, into columns.
+        (sparse_rows(1_600, 2, 48, 9_000), &[lists[0], lists[1], Format::Bitmap][..]),
+    ] {
+        let at = |format| a.to_format(format).unwrap();
+        let expected = sums(&at(formats[0]), &at(formats[0]), &at(formats[0]));
+        for (k, format) in formats.iter().enumerate().skip(1) {
+            let (next, mask) = (formats[(k + 1) % formats.len()], formats[k - 1]);
+            let found = sums(&at(*format), &at(next), &at(mask));
+            for (found, expected) in found.iter().zip(&expected) {
+                let differ = found.iter().zip(expected).position(|(x, y)| x != y);
+                assert!(differ.is_none(), "{format:?} and {next:?}: {differ:?}");
+            }
+        }
+        let dots = mxm(&a, &a).mask(&a.structure()).strategy(Strategy::Dot).reduce(Plus).unwrap();
+        assert_eq!(dots.to_bits(), expected[0][1]);
+    }
 }

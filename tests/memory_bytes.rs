@@ -14,6 +14,7 @@ const USES: &[(&str, Use)] = &[
     ("vxm", |a| vxm(&Vector::full(a.nrows(), 1.5)?, a).eval().map(drop)),
     ("mxm, A transposed", |a| mxm(a, a).transpose_a().eval().map(drop)),
     ("mxm", |a| mxm(a, a).eval().map(drop)),
+    ("mxm of positions", |a| mxm(&a.over::<AnyPair>(), &a.over()).eval().map(drop)),
     ("mxm under a mask", |a| mxm(a, a).mask(&a.structure()).eval().map(drop)),
     ("reduce", |a| reduce_rows(a, Plus).transpose_a().eval().map(drop)),
     ("entries", |a| a.entries().map(drop)),

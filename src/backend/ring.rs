@@ -157,7 +157,7 @@ macro_rules! any_ring { ($($ring:ident $step:ident $function:ident;)*) => {$(
             let (a, b) = any_ring!(@operands $step device o A B);
             let made = match device {
                 Device::Reference => reference::$function(&self.operators, &a, &b, o.listed()?, o.at, o.options)?,
-                _ => cpu::$function(self, &a, &b, o.listed()?, o.at, o.options)?,
+                _ => any_ring!(@cpu $step $function self o a b)?,
             };
             Ok(made.into())
         }
@@ -242,6 +242,15 @@ macro_rules! any_ring { ($($ring:ident $step:ident $function:ident;)*) => {$(
         }
     };
     (@operands Mxm $device:ident $o:ident $A:ident $B:ident) => { ($o.a.typed::<$A>()?, $o.b.typed::<$B>()?) };
+    (@cpu Mxm $function:ident $self:ident $o:ident $a:ident $b:ident) => {
+        match cpu::mxm_looked_up($self, &$a, &$b, $o.mask, $o.at, $o.options)? {
+            Some(made) => Ok(made),
+            None => cpu::$function($self, &$a, &$b, $o.listed()?, $o.at, $o.options),
+        }
+    };
+    (@cpu $step:ident $function:ident $self:ident $o:ident $a:ident $b:ident) => {
+        cpu::$function($self, &$a, &$b, $o.listed()?, $o.at, $o.options)
+    };
     (@explain Mxm $self:ident $device:ident $o:ident $A:ident $B:ident $C:ident) => {
         cpu::explain_mxm($self, $device, &$o.a.typed::<$A>()?, &$o.b.typed::<$B>()?, $o.mask, $o.options)
     };
@@ -291,12 +300,15 @@ pub(crate) struct Fold<T> {
     #[cfg_attr(not(feature = "cuda"), allow(dead_code))]
     pub(crate) text: fn(&'static str) -> Shared<FunctionText>,
     pub(crate) two: fn(T, T) -> T,
+    /// Whether sums may be grouped at will, to the bit.
+    pub(crate) free: bool,
     /// ⊕ of some values in order; `None` where there are none.
     pub(crate) all: fn(&[T]) -> Option<T>,
 }
 
 impl<T: Scalar> Fold<T> {
     pub(crate) fn by<M: Monoid<T>>() -> Self {
-        Fold { text: monoid_text::<T, M>, two: M::apply, all: |values| values.iter().copied().reduce(M::apply) }
+        let all = |values: &[T]| values.iter().copied().reduce(M::apply);
+        Fold { text: monoid_text::<T, M>, two: M::apply, free: cpu::groups_at_will::<T, M>(), all }
     }
 }

@@ -169,8 +169,13 @@ impl Kind {
 }
 
 /// Whether a mask of bits leaves more of a row than a look at its list would take.
-fn admits_many(m: &MaskOn<std::sync::Arc<Places>>) -> bool {
+fn admits_many(m: &MaskOn<Arc<Places>>) -> bool {
     m.complement || m.pattern.count() >= m.pattern.len() / 4
+}
+
+/// Whether the products of xᵀA are looked up in bits for less than listing these takes, which is a look at each word and entry.
+fn looks_up(x: &Pattern, a: &Pattern, m: &MaskOn<Arc<Places>>) -> bool {
+    admits_many(m) || few_products(x, a, m.pattern.count().max(m.pattern.len() / 64))
 }
 
 /// Whether xᵀA has so few products that to search a mask of so many entries for each is less than to go through it.
@@ -275,8 +280,12 @@ impl Factors {
             aligning.into_iter().fold(held.saturating_add(inner()), u64::saturating_add)
         })?;
         let (reads_a, reads_b) = self.ring.reads();
-        // A push may look at a few rows alone, again and again: what it lists is kept.
-        let once = |store: &UntypedStore| if self.kind == Kind::Mxm { store.once() } else { store.clone() };
+        // A push may look at a few rows alone, again and again: what it lists is kept. So is, once it is there, what stands for values that
+        // nobody reads: memory that is not touched.
+        let once = |store: &UntypedStore, reads: Reading| match reads {
+            Reading::Each | Reading::Shared if self.kind == Kind::Mxm => store.once(),
+            _ => store.clone(),
+        };
         let reading = |reads, with: Option<&UntypedStore>| match (reads, with) {
             (false, _) => Reading::Nothing,
             // A matrix that meets a full vector.
@@ -285,8 +294,8 @@ impl Factors {
         };
         let reads_a = reading(reads_a, (self.kind == Kind::Mxv).then_some(b));
         let reads_b = reading(reads_b, (self.kind == Kind::Vxm).then_some(a));
-        let a = once(a).oriented(to.turned.0, reads_a)?.on_axes(&to.a.0, &to.a.1, operation)?;
-        let b = once(b).oriented(to.turned.1, reads_b)?.on_axes(&to.b.0, &to.b.1, operation)?;
+        let a = once(a, reads_a).oriented(to.turned.0, reads_a)?.on_axes(&to.a.0, &to.a.1, operation)?;
+        let b = once(b, reads_b).oriented(to.turned.1, reads_b)?.on_axes(&to.b.0, &to.b.1, operation)?;
         Ok((Aligned { a, b, mask: to.mask, at: to.at, options: to.options }, to.out, to.flipped))
     }
     /// What the limit leaves beside operands that had to be turned or put on other axes. Devices that count do it themselves.
@@ -338,7 +347,9 @@ impl Factors {
             }
             // A push looks at its products alone: they are asked for one by one, and nobody lists the places.
             (UntypedBody::Host(a), UntypedBody::Host(b), Some(MaskBody::Bits(m, _)))
-                if device == Device::Cpu && matches!(ring.step(), Step::Vxm) && admits_many(m) =>
+                if device == Device::Cpu
+                    && matches!(ring.step(), Step::Vxm)
+                    && looks_up(a.pattern(), b.pattern(), m) =>
             {
                 let t = ring.on_host(device, &HostOperands { a, b, mask: None, at, options })?;
                 UntypedBody::Host(t.admitted(m)?)

@@ -242,7 +242,8 @@ impl<K: Compute, F> Operation<K, F> {
     /// error: accumulating in place it may leave some entries of `c` done and others not, but `c` is a well-formed matrix or vector still.
     ///
     /// Besides the operation O(1) where T takes the place of `c`, else O(m + nnz(C) + nnz(T) + nnz(M)), and O(nnz(T)) where `c` is a
-    /// [`Bitmap`](crate::Format::Bitmap) or full and nobody shares it. The bits of T are those of [`eval`](Self::eval).
+    /// [`Bitmap`](crate::Format::Bitmap) or full and nobody shares it: an operand that is `c` itself does, and a mask made of `c` shares the
+    /// positions, a bit a cell, which are copied then. The bits of T are those of [`eval`](Self::eval).
     ///
     /// # Errors
     /// `DimensionMismatch`, `DeviceMismatch`, `OutOfMemory`, and the device's own.

@@ -261,7 +261,7 @@ impl<A: Scalar, B: Scalar, C: Scalar, S: Semiring<A, B, Out = C>> Operation<Prod
     /// s = ⊕ of all entries of (A ⊕.⊗ B)⟨M⟩ by a monoid, without storing the product; the identity where it has none. O(products).
     ///
     /// Integers, booleans, min and max give the same bits everywhere. Other floating sums are cut into pieces: on the CPU by
-    /// the work of rows alone, so that all runs agree; on CUDA the last bits may differ from run to run.
+    /// the products of rows alone, so that all runs and formats agree; on CUDA the last bits may differ from run to run.
     /// ```
     /// use oplus::prelude::*;
     /// # fn main() -> oplus::Result<()> {

@@ -43,7 +43,7 @@ pub(crate) use entrywise::chain;
 pub(crate) use entrywise::map::values as applied;
 pub(crate) use entrywise::merge::meet;
 pub(crate) use mxm::ended::{ended, mxm_ended};
-pub(crate) use mxm::exact::{at_positions, mxm_bools, mxm_iso, mxm_reduce, positions};
+pub(crate) use mxm::exact::{at_positions, mxm_bools, mxm_iso, mxm_looked_up, mxm_reduce, positions};
 pub(crate) use mxm::explain::{explain_mxm, explain_vector};
 pub(crate) use mxm::product::MxmKernels;
 pub(crate) use mxv::even::Batch;
@@ -51,6 +51,7 @@ pub(crate) use mxv::met::rows_and_columns as met_rows_and_columns;
 pub(crate) use mxv::push::VxmKernels;
 pub(crate) use mxv::repeated::{repeated, rows_of_one};
 pub(crate) use mxv::vector::MxvKernels;
+pub(crate) use neutral::groups_at_will;
 pub(crate) use parallel::{
     SERIAL, Shared, collected, each_mut, each_piece, filled, in_pieces, joined, mapped, nth_piece, scan, unwritten,
     written, zipped,

@@ -67,6 +67,11 @@ pub(super) fn neutral<T: Scalar, M: Monoid<T>>() -> Option<(T, bool)> {
     Some((e, free))
 }
 
+/// Whether sums may be grouped at will, to the bit.
+pub(crate) fn groups_at_will<T: Scalar, M: Monoid<T>>() -> bool {
+    known(TypeId::of::<T>(), TypeId::of::<M>()).is_some_and(|(_, free)| free)
+}
+
 /// Writes it, of whatever scalar: compiled once.
 fn put(neutral: Neutral, bytes: &mut [u8]) {
     let (value, parts) = match neutral {

@@ -1,7 +1,9 @@
 //! Masks of a product over positions alone, which is there before they are asked: as bits, row by row, or one entry after the other.
 use super::analysis::sampled;
+use crate::algebra::Scalar;
 use crate::backend::MaskBody;
-use crate::backend::cpu::parallel::{SERIAL, collected, joined, nth_piece};
+use crate::backend::cpu::parallel::{SERIAL, Shared, collected, each_piece, joined, nth_piece, unwritten, written};
+use crate::backend::host::HostCsr;
 use crate::error::Result;
 use crate::memory;
 use crate::storage::frame::{Cells, Form};
@@ -86,6 +88,32 @@ pub(crate) fn looked_up<'m>(
         Ok(Pattern::new(all.nrows, all.ncols, offsets, indices))
     };
     few.then_some((cells, admitted))
+}
+
+/// Those of all entries that are at these positions, each of which has one.
+pub(crate) fn kept<T: Scalar>(operation: &'static str, positions: Pattern, all: HostCsr<T>) -> Result<HostCsr<T>> {
+    if positions.nnz() == all.pattern.nnz() {
+        return Ok(all);
+    }
+    let mut values = unwritten::<T>(operation, positions.nnz())?;
+    let to = Shared::new(&mut values);
+    each_piece(positions.nrows, (SERIAL * all.pattern.nrows / all.pattern.nnz().max(1)).max(1), &|rows| {
+        for i in rows {
+            let (columns, from) = all.row(i);
+            // SAFETY: rows are disjoint.
+            let room = unsafe { to.part(positions.range(i)) };
+            let mut at = 0;
+            for (j, room) in positions.row(i).iter().zip(room) {
+                while columns[at] != *j {
+                    at += 1;
+                }
+                room.write(from[at]);
+            }
+        }
+    });
+    // SAFETY: every position has an entry, whose value was written.
+    let values = unsafe { written(values, positions.nnz()) };
+    Ok(HostCsr::new(positions, values))
 }
 
 /// How many entries rows have and their columns, of some rows and the next ones and so on, under each other: where rows begin, and all columns.

@@ -81,15 +81,9 @@ pub(crate) fn scattered(operation: &'static str, a: &Pattern, b: &Pattern, mask:
     let by_products = |r: usize| known[r];
     let before: &dyn Fn(usize) -> u64 = if known.is_empty() { &by_entries } else { &by_products };
     let total = before(a.nrows);
-    let cuts = |row: usize, parts: usize| {
-        // Each part looks into every row of B: as many as pay for that.
-        let products = (before(row + 1) - before(row)) as usize;
-        // A row that all would wait for is cut further.
-        let (len, most) = (a.range(row).len().max(1), if products as u64 > total / 32 { 8 } else { 0 });
-        match parts.min((products / (16 * len)).max(most.min(products / (4 * len)))) {
-            0 | 1 => Ok(Vec::new()),
-            parts => hub_cuts(operation, a.row(row), b, parts),
-        }
+    let cuts = |row: usize, parts: usize| match worth(parts, before(row + 1) - before(row), total, a.range(row).len()) {
+        0 | 1 => Ok(Vec::new()),
+        parts => hub_cuts(operation, a.row(row), b, parts),
     };
     // Products of few long rows are far from each other.
     let target = if a.nrows <= FEW_ROWS { target_of_visits(total) } else { target(total) };
@@ -102,6 +96,41 @@ pub(crate) fn scattered(operation: &'static str, a: &Pattern, b: &Pattern, mask:
     let bound = mask.filter(|m| !m.complement).map_or(bound, |m| bound.min(m.pattern.nnz() as u64));
     let likely = if mask.is_none() { likely(operation, a, b, bound)? } else { bound };
     Ok(Plan { blocks, size: Size { most: bound, likely } })
+}
+
+/// Into how many of these parts a row of `len` entries and so many of the total products is cut.
+fn worth(parts: usize, products: u64, total: u64, len: usize) -> usize {
+    // A row that all would wait for is cut further.
+    let most = if products > total / 32 { 8 } else { 0 };
+    // Each part looks into every row of B: as many as pay for that.
+    let (products, len) = (products as usize, len.max(1));
+    parts.min((products / (16 * len)).max(most.min(products / (4 * len))))
+}
+
+/// The blocks of a product that is folded by sums that depend on how they are grouped: cut by the products of A's entries alone, which are
+/// the same whether operands list their rows and columns or have a place for each, whatever of a mask has a place, and whichever loop makes
+/// the rows.
+pub(crate) fn folded(operation: &'static str, a: &Pattern, b: &Pattern, transposed_b: bool) -> Result<Vec<Block>> {
+    let lengths = if transposed_b { Some(lengths(operation, b)?) } else { None };
+    let length = |k: usize| lengths.as_ref().map_or_else(|| b.range(k).len() as u64, |known| known[k] as u64);
+    let before = scan(operation, a.nrows, |i| a.row(i).iter().map(|k| 1 + length(*k as usize)).sum())?;
+    let total = before[a.nrows];
+    let cuts = |row: usize, parts: usize| match worth(parts, before[row + 1] - before[row], total, a.range(row).len()) {
+        0 | 1 => Ok(Vec::new()),
+        parts if transposed_b => {
+            // Columns with about as many entries of B, which is given by columns.
+            let mut cuts = memory::with_capacity(operation, parts)?;
+            let end = |p: usize| (b.nnz() as u64).saturating_mul(p as u64) / parts as u64;
+            cuts.extend((1..parts).map(|p| b.offsets.partition_point(|start| *start < end(p)) as u32));
+            cuts.dedup();
+            Ok(cuts)
+        }
+        parts => hub_cuts(operation, a.row(row), b, parts),
+    };
+    let few = (0..a.nrows).filter(|i| !a.range(*i).is_empty()).nth(FEW_ROWS).is_none();
+    let target = if few { target_of_visits(total) } else { target(total) };
+    let ncols = if transposed_b { b.nrows } else { b.ncols };
+    partition(operation, (a.nrows, ncols), target, &|r| before[r], &cuts)
 }
 
 /// About how many entries there will be, a few more rather than less, where some rows say so for all.

@@ -76,6 +76,24 @@ pub(crate) fn mxm_iso<A: Scalar, B: Scalar, C: Scalar>(
     }
 }
 
+/// T⟨M⟩ = A ⊕.⊗ B of few products under a mask of cells: all of them, of which the cells then admit some. Nobody lists the mask.
+pub(crate) fn mxm_looked_up<A: Scalar, B: Scalar, C: Scalar>(
+    ring: &MxmRing<A, B, C>,
+    a: &HostCsr<A>,
+    b: &HostCsr<B>,
+    mask: Option<&MaskBody>,
+    at: &Positions,
+    options: &MxmOptions,
+) -> Result<Option<HostCsr<C>>> {
+    let looked_up = admitted::looked_up(&a.pattern, &b.pattern, mask).filter(|_| options.memory_limit.is_none());
+    let Some((_, admitted)) = looked_up else { return Ok(None) };
+    let made = product::mxm(NAME, &ring.cpu, a, b, None, at, options);
+    match made.and_then(|all| admitted::kept(NAME, admitted(NAME, &all.pattern)?, all)) {
+        Err(Error::OutOfMemory { .. }) => Ok(None),
+        made => made.map(Some),
+    }
+}
+
 /// T = A ⊕.⊗ X over booleans by words of them, where X has an entry at every place, ⊕ is ∨ or ∧ and the limit allows the usual way.
 pub(crate) fn mxm_bools<A: Scalar, B: Scalar, C: Scalar>(
     ring: &MxmRing<A, B, C>,

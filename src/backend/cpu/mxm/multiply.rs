@@ -190,7 +190,8 @@ fn alone<A: Scalar, B: Scalar, C: Scalar>(
     Ok(())
 }
 
-/// A row of no more than so many products, hashed; the mask is asked afterwards.
+/// A row of no more than so many products, hashed; the mask is asked afterwards. Where [`row`] comes to that, which is rare, it calls it.
+#[inline(never)]
 fn hashed<A: Scalar, B: Scalar, C: Scalar>(
     loops: &Loops<A, B, C>,
     job: &Job<A, B>,

@@ -1,6 +1,6 @@
 //! A product from its operands to its result: what is known of the values, how it is computed, in which blocks.
 use super::accumulator::Scratch;
-use super::analysis::{OnMask, Plan, dotted, prefers_dot, scattered};
+use super::analysis::{OnMask, Plan, dotted, folded, prefers_dot, scattered};
 use super::by_bits;
 use super::dot::{DotLoop, dot, dot_rows};
 use super::full::{self, FullLoops};
@@ -129,8 +129,11 @@ fn iso_value<A: Scalar, B: Scalar, C: Scalar>(
     if a.pattern.nnz() == 0 || b.pattern.nnz() == 0 {
         return None;
     }
-    // One row with few products: looking at all values of B would cost more.
-    let many = a.pattern.nrows > 1 || transposed_b || products(&a.pattern, &b.pattern) > b.pattern.nnz() / 8;
+    // One row with few products: looking at all values of B would cost more, where they are read.
+    let many = a.pattern.nrows > 1
+        || transposed_b
+        || !operators.reads.b
+        || products(&a.pattern, &b.pattern) > b.pattern.nnz() / 8;
     if many { foreseen(operators, &a.values, &b.values) } else { None }
 }
 
@@ -281,7 +284,7 @@ pub(crate) fn mxm_ended<A: Scalar, B: Scalar, C: Scalar, T: Scalar>(
     })
 }
 
-/// ⊕ᵢⱼ (A ⊕.⊗ B)⟨M⟩: each block is folded where it stands, blocks are folded in order.
+/// ⊕ᵢⱼ (A ⊕.⊗ B)⟨M⟩: each block is folded where it stands, blocks are folded in order. Where that shows they are the same for all formats.
 pub(crate) fn mxm_reduce<A: Scalar, B: Scalar, C: Scalar>(
     kernels: &MxmKernels<A, B, C>,
     fold: &Fold<C>,
@@ -297,8 +300,15 @@ pub(crate) fn mxm_reduce<A: Scalar, B: Scalar, C: Scalar>(
     }
     let dots = kernels.dot(operation, (&a.pattern, &b.pattern), mask, options)?;
     let dot = dots.is_some();
+    let grouped = match fold.free {
+        true => None,
+        false => Some(folded(operation, &a.pattern, &b.pattern, options.transposed_b)?),
+    };
     let b = if dot == options.transposed_b { b.clone() } else { turned(b)? };
-    let plan = plan(operation, &a.pattern, &b.pattern, mask, dot)?;
+    let blocks = match grouped {
+        Some(blocks) => blocks,
+        None => plan(operation, &a.pattern, &b.pattern, mask, dot)?.blocks,
+    };
     let job = Job::new(operation, (a, &b), mask, at, dot);
     let one = |(rows, scratch): &mut (Rows<C>, Scratch<C>), block: &Block| {
         rows.clear();
@@ -306,14 +316,14 @@ pub(crate) fn mxm_reduce<A: Scalar, B: Scalar, C: Scalar>(
         kernels.rows(dots, &job, block, rows, scratch)?;
         Ok((fold.all)(&rows.values))
     };
-    let mut sums = unwritten(operation, plan.blocks.len())?;
+    let mut sums = unwritten(operation, blocks.len())?;
     let to = Shared::new(&mut sums);
-    let threads = rayon::current_num_threads().min(plan.blocks.len());
+    let threads = rayon::current_num_threads().min(blocks.len());
     let mut own = memory::with_capacity(operation, threads)?;
     own.resize_with(threads, Default::default);
-    share_out(&mut own, plan.blocks.len(), &|own, blocks| {
-        for b in blocks {
-            let sum = one(own, &plan.blocks[b])?;
+    share_out(&mut own, blocks.len(), &|own, some| {
+        for b in some {
+            let sum = one(own, &blocks[b])?;
             // SAFETY: every block comes once.
             unsafe { to.write(b, MaybeUninit::new(sum)) };
         }
@@ -321,7 +331,7 @@ pub(crate) fn mxm_reduce<A: Scalar, B: Scalar, C: Scalar>(
     })?;
     let mut total = None;
     // SAFETY: every block has written its sum.
-    for sum in unsafe { written(sums, plan.blocks.len()) } {
+    for sum in unsafe { written(sums, blocks.len()) } {
         total = match (total, sum) {
             (Some(x), Some(y)) => Some((fold.two)(x, y)),
             (x, y) => x.or(y),
