@@ -178,6 +178,7 @@ pub mod iterate;
 pub mod mask;
 mod memory;
 pub mod operation;
+mod options;
 mod precompiled;
 pub mod prelude;
 #[cfg(feature = "cuda")]
