@@ -8,6 +8,8 @@
 //! CUDA by no more than the [bounds NVIDIA states](https://docs.nvidia.com/cuda/cuda-c-programming-guide/#mathematical-functions),
 //! 1 to 5 units in the last place, 10 of [`Tgamma`], and of [`Lgamma`] more between −11 and −2.2, where it has zeros. `f16` and
 //! `bf16` go through f32 and are rounded once. Results of complex numbers are made by parts: ∞ · 0 in one is NaN.
+// Not all bodies need what the macros import.
+#![allow(unused_imports)]
 use super::complex::{ComplexNumber, Part};
 use super::scalar::{Arithmetic, Comparable, Ordered, Scalar, Truth};
 use crate::{index_operator, operator, unary_operator};
