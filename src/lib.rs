@@ -100,7 +100,7 @@
 //!
 //! # Devices
 //! Data lives on a [`Device`](device::Device), and operations run where their operands are: [`Device::best`](device::Device::best) is
-//! GPU 0 where it can be used, else the CPU, and `OPLUS_DEVICE` overrides it; `a.to(&device)?` moves. Operands on different devices are an
+//! GPU 0 where it can be used, else the CPU, and `OPLUS_DEVICE` overrides it; `a.to(&device)?` is A in the memory of another, and `a` stays where it is. Operands on different devices are an
 //! error, nothing is moved in secret. Nothing is linked for CUDA: driver and NVRTC are looked for at run time, their absence is an
 //! [`Unavailable`](Error::Unavailable) that says what would help. Kernels are generated for the semiring, compiled when they are first
 //! needed, and kept on disk. `Device::Reference` is the oracle of the tests, one thread and no tricks.
