@@ -113,7 +113,8 @@
 //!
 //! # Determinism
 //! The result is the same, to the bit, for every number of threads, format and run:
-//! - everywhere, for integers, booleans, minima, maxima, and whatever sums nothing; [`Any`](algebra::Any) picks the smallest index;
+//! - everywhere, for integers, booleans, minima, maxima, and whatever sums nothing, but for what [operators](algebra::operator#bits) of
+//!   floats leave to the device: elementary functions and what a NaN looks like; [`Any`](algebra::Any) picks the smallest index;
 //! - on the host, for floating sums too: those of products run in the order of k, others in one that the operands determine (and the room,
 //!   where a product that is not stored is summed within a memory limit);
 //! - on CUDA, for floating products that are asked to be [`reproducible`](operation::Operation::reproducible) or take a
