@@ -132,7 +132,7 @@
 //! | `cuda-13` (default), `cuda-12`, `cuda` | the CUDA backend with bindings for CUDA 13, for 12.8, or with those that your crate pins |
 //! | `compression` (default) | `.gz` and `.zst` files |
 //! | `half` (default) | `f16` and `bf16` as scalars |
-//! | `sprs`, `nalgebra-sparse`, `petgraph`, `ndarray`, `serde`, `npz`; `interop-all` | other crates' types and files, [`interop`] |
+//! | `sprs`, `nalgebra-sparse`, `petgraph`, `ndarray`, `serde`, `npz`; `interop-all` | other crates' types and files; [`interop`] says of which versions |
 //!
 //! # Environment variables
 //! | variable | |
