@@ -89,8 +89,7 @@ fn run(arguments: Arguments) -> Result<()> {
         let (done, all) = (p.sources_done, p.sources);
         spinner.set_message(format!("{done} of {all} sources done: level {}, {} vertices", p.level, p.frontier));
     };
-    let mut options = MultiSourceBfsOptions::default();
-    options.progress = Some(&progress);
+    let options = MultiSourceBfsOptions::default().with_progress(&progress);
     let (found, ms) = common::timed(device, || multi_source_bfs(&graph, &sources, &options))?;
     spinner.finish_and_clear();
     if !arguments.common.json {

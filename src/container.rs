@@ -95,6 +95,7 @@ pub struct Owned<T>(pub(crate) Store<T>);
 /// assert_eq!(two_hops.entries()?, [(0, 2, 3.0)]);
 /// # Ok(()) }
 /// ```
+#[must_use = "what makes a matrix changes none: the result is the new one"]
 #[doc(alias("GrB_Matrix", "csr_matrix", "csr_array", "sparse"))]
 pub struct Matrix<T, S = PlusTimes> {
     pub(crate) store: Store<T>,
@@ -119,6 +120,7 @@ pub struct Matrix<T, S = PlusTimes> {
 /// assert_eq!((x.len(), x.nvals(), x.get(1)?), (3, 2, None));
 /// # Ok(()) }
 /// ```
+#[must_use = "what makes a vector changes none: the result is the new one"]
 #[doc(alias = "GrB_Vector")]
 pub struct Vector<T, S = PlusTimes> {
     pub(crate) store: Store<T>,
@@ -175,7 +177,7 @@ macro_rules! container {
             pub fn nvals(&self) -> u64 {
                 self.store.nvals()
             }
-            /// C = A in the memory of `device`; nothing is copied where they are there already. O(m + nnz), of what is stored: one
+            /// C = A in the memory of `device`; A stays where it is. Nothing is copied where the entries are there already. O(m + nnz), of what is stored: one
             /// value where all are equal, and of hypersparse matrices the rows in use.
             ///
             /// # Errors

@@ -435,3 +435,24 @@
 //! use oplus::prelude::*;
 //! fn forgotten(a: Matrix<i32>) { apply(&a, Negate); }
 //! ```
+//! So is leaving a matrix where it was made: nothing is changed by that.
+//! ```
+//! #![deny(unused_must_use)]
+//! use oplus::prelude::*;
+//! fn taken(a: Matrix<i32>) -> Result<Matrix<i32>> { a.to(&Device::Cpu)?.to_format(Format::Csc) }
+//! ```
+//! ```compile_fail
+//! #![deny(unused_must_use)]
+//! use oplus::prelude::*;
+//! fn forgotten(a: Matrix<i32>) -> Result<()> { a.to(&Device::Cpu)?; Ok(()) }
+//! ```
+//! ```compile_fail
+//! #![deny(unused_must_use)]
+//! use oplus::prelude::*;
+//! fn forgotten(x: Vector<i32>) -> Result<()> { x.to_bitmap()?; Ok(()) }
+//! ```
+//! ```compile_fail
+//! #![deny(unused_must_use)]
+//! use oplus::prelude::*;
+//! fn forgotten(a: Matrix<i32>) { a.transposed(); }
+//! ```

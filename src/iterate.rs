@@ -7,7 +7,9 @@ use crate::shown::first;
 use crate::storage::axis::Axis;
 use crate::storage::store::Store;
 use std::fmt::{Debug, Formatter};
-use std::iter::FusedIterator;
+use std::iter::{FusedIterator, Zip};
+use std::ops::Range;
+use std::slice;
 
 /// The rows of a matrix in host memory, as they were when it was made: later changes of the matrix do not show.
 #[derive(Clone)]
@@ -54,8 +56,8 @@ impl<T: Scalar> Rows<T> {
         Row { index: self.rows.id(place), columns, values, cols: &self.cols }
     }
     /// Rows that have entries, ascending; empty ones are passed over. O(m) for all.
-    pub fn iter(&self) -> impl Iterator<Item = Row<'_, T>> {
-        (0..self.host.pattern.nrows).map(|place| self.at(place)).filter(|row| !row.is_empty())
+    pub fn iter(&self) -> RowsIter<'_, T> {
+        RowsIter { rows: self, places: 0..self.host.pattern.nrows }
     }
     /// The row of this index; empty if there is none. O(1), O(log m) where few of many rows are in use.
     pub fn row(&self, index: u64) -> Row<'_, T> {
@@ -84,9 +86,82 @@ impl<'a, T: Copy> Row<'a, T> {
         self.values
     }
     /// (column, value), ascending. O(its length) for all.
-    pub fn iter(&self) -> impl ExactSizeIterator<Item = (u64, T)> + use<'a, T> {
-        let cols = self.cols;
-        self.columns.iter().zip(self.values).map(|(c, v)| (cols.id(*c as usize), *v))
+    pub fn iter(&self) -> RowIter<'a, T> {
+        RowIter { entries: self.columns.iter().zip(self.values), cols: self.cols }
+    }
+}
+
+/// The rows that have entries, one by one, of [`Rows::iter`].
+#[derive(Clone)]
+pub struct RowsIter<'a, T> {
+    rows: &'a Rows<T>,
+    places: Range<usize>,
+}
+/// What it goes through.
+impl<T> Debug for RowsIter<'_, T> {
+    fn fmt(&self, f: &mut Formatter<'_>) -> std::fmt::Result {
+        write!(f, "RowsIter of {:?}", self.rows)
+    }
+}
+impl<'a, T: Scalar> Iterator for RowsIter<'a, T> {
+    type Item = Row<'a, T>;
+    fn next(&mut self) -> Option<Self::Item> {
+        let rows = self.rows;
+        self.places.by_ref().map(|place| rows.at(place)).find(|row| !row.is_empty())
+    }
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        (0, Some(self.places.len()))
+    }
+}
+impl<T: Scalar> FusedIterator for RowsIter<'_, T> {}
+impl<'a, T: Scalar> IntoIterator for &'a Rows<T> {
+    type Item = Row<'a, T>;
+    type IntoIter = RowsIter<'a, T>;
+    fn into_iter(self) -> RowsIter<'a, T> {
+        self.iter()
+    }
+}
+
+/// (column, value) of each entry of a row, of [`Row::iter`].
+pub struct RowIter<'a, T> {
+    entries: Zip<slice::Iter<'a, u32>, slice::Iter<'a, T>>,
+    cols: &'a Axis,
+}
+impl<T> Clone for RowIter<'_, T> {
+    fn clone(&self) -> Self {
+        Self { entries: self.entries.clone(), cols: self.cols }
+    }
+}
+/// How many entries are left.
+impl<T> Debug for RowIter<'_, T> {
+    fn fmt(&self, f: &mut Formatter<'_>) -> std::fmt::Result {
+        write!(f, "RowIter, {} entries left", self.entries.len())
+    }
+}
+impl<T: Copy> Iterator for RowIter<'_, T> {
+    type Item = (u64, T);
+    #[inline]
+    fn next(&mut self) -> Option<Self::Item> {
+        self.entries.next().map(|(column, value)| (self.cols.id(*column as usize), *value))
+    }
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        self.entries.size_hint()
+    }
+}
+impl<T: Copy> ExactSizeIterator for RowIter<'_, T> {}
+impl<T: Copy> FusedIterator for RowIter<'_, T> {}
+impl<'a, T: Copy> IntoIterator for Row<'a, T> {
+    type Item = (u64, T);
+    type IntoIter = RowIter<'a, T>;
+    fn into_iter(self) -> RowIter<'a, T> {
+        self.iter()
+    }
+}
+impl<'a, T: Copy> IntoIterator for &Row<'a, T> {
+    type Item = (u64, T);
+    type IntoIter = RowIter<'a, T>;
+    fn into_iter(self) -> RowIter<'a, T> {
+        self.iter()
     }
 }
 
@@ -129,6 +204,29 @@ impl<T: Scalar> Iter<T> {
     }
 }
 
+/// (index, value) of each entry of a vector, ascending, of [`Vector::iter`]; of a vector as it was when this was made.
+#[derive(Clone)]
+pub struct VectorIter<T>(Iter<T>);
+
+/// Length, number of entries and how many are left.
+impl<T> Debug for VectorIter<T> {
+    fn fmt(&self, f: &mut Formatter<'_>) -> std::fmt::Result {
+        let all = self.0.rows.host.pattern.nnz();
+        write!(f, "VectorIter of length {}, {} of {all} entries left", self.0.rows.cols.n(), all - self.0.next)
+    }
+}
+impl<T: Scalar> Iterator for VectorIter<T> {
+    type Item = (u64, T);
+    fn next(&mut self) -> Option<Self::Item> {
+        self.0.next().map(|(_, j, value)| (j, value))
+    }
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        self.0.size_hint()
+    }
+}
+impl<T: Scalar> ExactSizeIterator for VectorIter<T> {}
+impl<T: Scalar> FusedIterator for VectorIter<T> {}
+
 impl<T: Scalar, S> Matrix<T, S> {
     /// All (i, j, v) where A(i, j) = v, one by one. Of a list on the host nothing is copied, O(m + nnz) to go through them; other formats are
     /// listed, from a device all are downloaded first.
@@ -157,6 +255,11 @@ impl<T: Scalar, S> Matrix<T, S> {
     /// let rows = a.rows()?;
     /// let degrees: Vec<_> = rows.iter().map(|row| (row.index(), row.len())).collect();
     /// assert_eq!(degrees, [(0, 1), (2, 2)]);
+    /// for row in &rows {
+    ///     for (j, v) in row {
+    ///         println!("({}, {j}): {v}", row.index());
+    ///     }
+    /// }
     /// assert_eq!(rows.row(2).iter().collect::<Vec<_>>(), [(0, 4), (2, 5)]);
     /// # Ok(()) }
     /// ```
@@ -178,7 +281,7 @@ impl<T: Scalar, S> Vector<T, S> {
     /// assert_eq!(x.iter()?.collect::<Vec<_>>(), [(1, 2), (3, 5)]);
     /// # Ok(()) }
     /// ```
-    pub fn iter(&self) -> Result<impl ExactSizeIterator<Item = (u64, T)> + use<T, S>> {
-        Ok(Iter::of("iter", &self.store)?.map(|(_, j, v)| (j, v)))
+    pub fn iter(&self) -> Result<VectorIter<T>> {
+        Ok(VectorIter(Iter::of("iter", &self.store)?))
     }
 }

@@ -100,10 +100,11 @@
 //!
 //! # Devices
 //! Data lives on a [`Device`](device::Device), and operations run where their operands are: [`Device::best`](device::Device::best) is
-//! GPU 0 where it can be used, else the CPU, and `OPLUS_DEVICE` overrides it; `a.to(&device)?` moves. Operands on different devices are an
-//! error, nothing is moved in secret. Nothing is linked for CUDA: driver and NVRTC are looked for at run time, their absence, or an NVRTC of
-//! a newer major version than the driver's, is an [`Unavailable`](Error::Unavailable) that says what would help. Kernels are generated for
-//! the semiring, compiled when they are first needed, and kept on disk. `Device::Reference` is the oracle of the tests, one thread and no tricks.
+//! GPU 0 where it can be used, else the CPU, and `OPLUS_DEVICE` overrides it; `a.to(&device)?` is A in the memory of another, and `a`
+//! stays where it is. Operands on different devices are an error, nothing is moved in secret. Nothing is linked for CUDA: driver and NVRTC
+//! are looked for at run time, their absence, or an NVRTC of a newer major version than the driver's, is an
+//! [`Unavailable`](Error::Unavailable) that says what would help. Kernels are generated for the semiring, compiled when they are first
+//! needed, and kept on disk. `Device::Reference` is the oracle of the tests, one thread and no tricks.
 //!
 //! # Errors
 //! What does not fit in types does not compile. All else is an [`Error`] that names operation, operand, position and sizes: no call panics
@@ -113,7 +114,8 @@
 //!
 //! # Determinism
 //! The result is the same, to the bit, for every number of threads, format and run:
-//! - everywhere, for integers, booleans, minima, maxima, and whatever sums nothing; [`Any`](algebra::Any) picks the smallest index;
+//! - everywhere, for integers, booleans, minima, maxima, and whatever sums nothing, but for what [operators](algebra::operator#bits) of
+//!   floats leave to the device: elementary functions and what a NaN looks like; [`Any`](algebra::Any) picks the smallest index;
 //! - on the host, for floating sums too: those of products run in the order of k, others in one that the operands determine (and the room,
 //!   where a product that is not stored is summed within a memory limit);
 //! - on CUDA, for floating products that are asked to be [`reproducible`](operation::Operation::reproducible) or take a
@@ -131,7 +133,7 @@
 //! | `cuda-13` (default), `cuda-12`, `cuda` | the CUDA backend with cudarc's types for CUDA 13, for 12.8, or with those that your crate chooses; drivers from CUDA 12.0 on will do with each |
 //! | `compression` (default) | `.gz` and `.zst` files |
 //! | `half` (default) | `f16` and `bf16` as scalars |
-//! | `sprs`, `nalgebra-sparse`, `petgraph`, `ndarray`, `serde`, `npz`; `interop-all` | other crates' types and files, [`interop`] |
+//! | `sprs`, `nalgebra-sparse`, `petgraph`, `ndarray`, `serde`, `npz`; `interop-all` | other crates' types and files; [`interop`] says of which versions |
 //!
 //! # Environment variables
 //! | variable | |
@@ -178,6 +180,7 @@ pub mod iterate;
 pub mod mask;
 mod memory;
 pub mod operation;
+mod options;
 mod precompiled;
 pub mod prelude;
 #[cfg(feature = "cuda")]

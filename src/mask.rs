@@ -24,6 +24,7 @@ use std::ops::Not;
 /// assert_eq!(with(&!visited.structure())?.entries()?, [(1, 1, 3)]);              // where it has none
 /// # Ok(()) }
 /// ```
+#[must_use = "a mask does nothing until an operation takes it"]
 #[derive(Clone)]
 pub struct Mask {
     pub(crate) pattern: Result<PatternStore>,

@@ -6,9 +6,7 @@ use oracles::*;
 use quickcheck::quickcheck;
 
 fn options(method: ApspMethod, next_hops: bool) -> ApspOptions {
-    let mut options = ApspOptions::default();
-    (options.method, options.next_hops) = (method, next_hops);
-    options
+    ApspOptions::default().with_method(method).with_next_hops(next_hops)
 }
 
 fn every_way() -> impl Iterator<Item = ApspOptions> {
@@ -153,13 +151,11 @@ fn auto_goes_on_densely_where_it_fills_up() {
     assert!(found.dense && (1..6).contains(&found.squarings), "{} {}", found.dense, found.squarings);
     assert_eq!(reduce(&found.distances, Max).unwrap(), 63.0);
     // Without room for the array it stays sparse.
-    let mut small = ApspOptions::default();
-    small.memory = 100;
+    let small = ApspOptions::default().with_memory(100);
     let found = apsp(&matrix(64, &ring), &small).unwrap();
     assert!(!found.dense);
     assert_eq!(reduce(&found.distances, Plus).unwrap(), 64.0 * 63.0 * 32.0);
-    small.method = ApspMethod::FloydWarshall;
-    let error = apsp(&matrix(64, &ring), &small).unwrap_err();
+    let error = apsp(&matrix(64, &ring), &small.with_method(ApspMethod::FloydWarshall)).unwrap_err();
     assert!(matches!(error, Error::OutOfMemory { needed: 32768, available: Some(100), .. }), "{error}");
 }
 

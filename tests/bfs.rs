@@ -6,9 +6,7 @@ use oracles::*;
 use quickcheck::quickcheck;
 
 fn options(direction: Direction) -> BfsOptions {
-    let mut options = BfsOptions::default();
-    options.direction = direction;
-    options
+    BfsOptions::default().with_direction(direction)
 }
 
 /// Levels are the queue's; every parent is the smallest vertex of the level before with an edge here.
@@ -40,14 +38,11 @@ quickcheck! {
     }
     fn a_symmetric_graph_needs_no_transposition(seed: u64) -> bool {
         let (n, edges) = random(seed, 60, 3, (1, 1));
-        let mut options = options(Direction::Pull);
-        options.symmetric = true;
-        agrees(n, &both_ways(&edges), 0, &options)
+        agrees(n, &both_ways(&edges), 0, &options(Direction::Pull).with_symmetric(true))
     }
     fn the_limit_cuts_levels(seed: u64, limit: u8) -> bool {
         let (n, edges) = random(seed, 60, 2, (1, 1));
-        let mut options = BfsOptions::default();
-        options.max_level = Some(limit as u32 % 8);
+        let options = BfsOptions::default().with_max_level(limit as u32 % 8);
         let levels = bfs(&matrix(n, &edges), 0, &options).unwrap().levels.entries().unwrap();
         let all = queue_bfs(n, &edges, 0).into_iter().flatten();
         levels.len() == all.filter(|l| *l <= limit as u64 % 8).count()
@@ -77,8 +72,7 @@ fn transposed_graph_and_no_parents() {
     let (n, edges) = random(5, 50, 4, (1, 1));
     let graph = matrix(n, &edges);
     let transposed = transpose(&graph).eval().unwrap();
-    let mut options = options(Direction::Pull);
-    options.parents = false;
+    let options = options(Direction::Pull).with_parents(false);
     let found = bfs_with_transpose(&graph, &transposed, 0, &options).unwrap();
     assert!(found.parents.is_none());
     assert_eq!(found.reached, queue_bfs(n, &edges, 0).into_iter().flatten().count() as u64);

@@ -1,4 +1,5 @@
 //! Matrices and vectors as values of Rust: compared, shown, made of other types.
+use oplus::iterate::{RowIter, RowsIter, VectorIter};
 use oplus::prelude::*;
 
 fn matrix() -> Matrix<f64> {
@@ -200,6 +201,30 @@ fn iterators_are_cloned_and_stay_at_their_end() {
     assert_eq!((all.by_ref().count(), all.next(), all.next()), (2, None, None));
     let rows = a.rows().unwrap();
     assert_eq!(rows.clone().row(2).len(), 2);
+}
+
+/// Rows and their entries in loops, and iterators kept in structs: they have names.
+#[test]
+fn iterators_have_names() {
+    struct Kept<'a>(RowsIter<'a, f64>, RowIter<'a, f64>, VectorIter<f64>);
+    let a = matrix();
+    let mut found = vec![];
+    for row in &a.rows().unwrap() {
+        for (j, v) in row {
+            found.push((row.index(), j, v));
+        }
+        assert!((&row).into_iter().eq(row.iter()));
+    }
+    assert_eq!(found, a.entries().unwrap());
+    let (rows, x) = (a.rows().unwrap(), Vector::<f64>::build(9, &[(3, 1.5), (7, 2.5)]).unwrap());
+    let mut kept = Kept(rows.iter(), rows.row(2).iter(), x.iter().unwrap());
+    assert_eq!(kept.0.clone().map(|row| row.index()).collect::<Vec<_>>(), [0, 2]);
+    assert_eq!((kept.1.next(), kept.1.len(), kept.1.clone().count()), (Some((0, 2.0)), 1, 1));
+    assert_eq!((kept.2.next(), kept.2.len(), kept.2.clone().collect::<Vec<_>>()), (Some((3, 1.5)), 1, vec![(7, 2.5)]));
+    assert_eq!(format!("{:?}", kept.0), "RowsIter of Rows of 3×4, 3 entries");
+    assert_eq!(format!("{:?}", kept.1), "RowIter, 1 entries left");
+    assert_eq!(format!("{:?}", kept.2), "VectorIter of length 9, 1 of 2 entries left");
+    assert_eq!((kept.0.by_ref().count(), kept.0.next().is_none(), kept.1.nth(1), kept.2.nth(1)), (2, true, None, None));
 }
 
 /// The sum of absolute values: what is added up is of the values' own type.

@@ -12,9 +12,7 @@ use oracles::*;
 const GPU: Device = Device::Cuda(0);
 
 fn options(method: ApspMethod, next_hops: bool) -> ApspOptions {
-    let mut options = ApspOptions::default();
-    (options.method, options.next_hops) = (method, next_hops);
-    options
+    ApspOptions::default().with_method(method).with_next_hops(next_hops)
 }
 
 /// Distances to the bit, and next hops.

@@ -6,7 +6,7 @@ use oplus::io::edge_list::{self, Columns, Delimiter, EdgeListOptions, Shape, Wei
 use oplus::prelude::*;
 
 fn edges(text: &str, weights: Weights) -> oplus::Result<Vec<(u64, u64, f64)>> {
-    let options = EdgeListOptions { weights, ..Default::default() };
+    let options = EdgeListOptions::default().with_weights(weights);
     let coo = edge_list::read_bytes(text.as_bytes(), &options)?;
     Ok((0..coo.len()).map(|e| (coo.rows[e], coo.columns[e], coo.values[e])).collect())
 }
@@ -22,8 +22,7 @@ fn a_weight_may_be_nothing_or_an_empty_field() {
     };
     told(text, Weights::Required, "input:1: the weight is missing");
     told("0,1,2\n1,2\n", Weights::Required, "input:2: the weight is missing");
-    let way =
-        "`edge_list::read` passes over further columns with `EdgeListOptions { columns: Columns::Chosen { .. }, .. }`";
+    let way = "`edge_list::read` passes over further columns with `EdgeListOptions::default().with_columns(Columns::Chosen { .. })`";
     told("0,1,,5\n", Weights::Optional, &format!("input:1: \"5\" is too much on this line: {way}"));
 }
 
@@ -36,7 +35,7 @@ fn read_with(text: &str, options: &EdgeListOptions) -> Result<((u64, u64), Edges
 
 #[test]
 fn vertices_may_count_from_one() {
-    let options = EdgeListOptions { one_based: true, ..Default::default() };
+    let options = EdgeListOptions::default().with_one_based(true);
     assert_eq!(read_with("1 2\n3 1 0.5\n", &options).unwrap(), ((3, 3), vec![(0, 1, 1.0), (2, 0, 0.5)]));
     let e = read_with("1 2\n2 0\n", &options).unwrap_err();
     assert_eq!(e.to_string(), "input:2: target 0 in a list that counts from 1");
@@ -49,7 +48,7 @@ fn vertices_may_count_from_one() {
 #[test]
 fn shapes_are_met_or_given() {
     let text = "0 7\n2 1\n";
-    let shape = |shape| read_with(text, &EdgeListOptions { shape, ..Default::default() });
+    let shape = |shape| read_with(text, &EdgeListOptions::default().with_shape(shape));
     assert_eq!(shape(Shape::Square).unwrap().0, (8, 8));
     assert_eq!(shape(Shape::Bipartite).unwrap().0, (3, 8));
     assert_eq!(shape(Shape::Given(5, 9)).unwrap().0, (5, 9));
@@ -61,17 +60,14 @@ fn shapes_are_met_or_given() {
         assert_eq!(shape(given).unwrap_err().to_string(), what);
     }
     for (of, expected) in [(Shape::Square, (0, 0)), (Shape::Bipartite, (0, 0)), (Shape::Given(0, 4), (0, 4))] {
-        assert_eq!(
-            read_with("# none\n", &EdgeListOptions { shape: of, ..Default::default() }).unwrap(),
-            (expected, vec![])
-        );
+        assert_eq!(read_with("# none\n", &EdgeListOptions::default().with_shape(of)).unwrap(), (expected, vec![]));
     }
 }
 
 #[test]
 fn delimiters() {
     let with =
-        |delimiter, text| read_with(text, &EdgeListOptions { delimiter, ..Default::default() }).map(|found| found.1);
+        |delimiter, text| read_with(text, &EdgeListOptions::default().with_delimiter(delimiter)).map(|found| found.1);
     let expected = vec![(0, 1, 2.5), (1, 2, 1.0)];
     for (delimiter, text) in [
         (Delimiter::Auto, "0,1,2.5\n1 , 2\n"),
@@ -108,10 +104,10 @@ fn comments_and_column_names() {
     let text = "# a\n% b\n// c\n\n  # e\n0 1\n\t// f\n1 2\n";
     assert_eq!(read_with(text, &Default::default()).unwrap().1, [(0, 1, 1.0), (1, 2, 1.0)]);
     let named = "# a\n\nfrom,to,km\n0,1,7\n// b\n";
-    let options = EdgeListOptions { header: true, ..Default::default() };
+    let options = EdgeListOptions::default().with_header(true);
     assert_eq!(read_with(named, &options).unwrap().1, [(0, 1, 7.0)]);
     let e = read_with(named, &Default::default()).unwrap_err();
-    let way = ": `edge_list::read` passes over a line of names with `EdgeListOptions { header: true, .. }`";
+    let way = ": `edge_list::read` passes over a line of names with `EdgeListOptions::default().with_header(true)`";
     assert_eq!(e.to_string(), format!("input:3: source: \"from\" is not a vertex number{way}"));
     // Only the first line may have names, and names have letters.
     for (text, what) in [("0 1\nfrom to\n", "input:2: source: \"from\""), ("0.5 1\n", "input:1: source: \"0.5\"")] {
@@ -129,7 +125,7 @@ fn comments_and_column_names() {
 fn chosen_columns() {
     let with = |(source, target, weight), weights, text| {
         let columns = Columns::Chosen { source, target, weight };
-        read_with(text, &EdgeListOptions { columns, weights, ..Default::default() }).map(|found| found.1)
+        read_with(text, &EdgeListOptions::default().with_columns(columns).with_weights(weights)).map(|found| found.1)
     };
     let (optional, required, ignored) = (Weights::Optional, Weights::Required, Weights::Ignored);
     let table = "0,1,2.5,2024-01-01\n1,2,,x,y\n";
@@ -165,7 +161,7 @@ fn chosen_columns() {
     // Nobody chose: a field more may be a mistake.
     let e = read_with("0,1,2\n0,1,2,2024\n", &Default::default()).unwrap_err().to_string();
     assert!(
-        e.starts_with("input:2: \"2024\" is too much on this line: ") && e.contains("columns: Columns::Chosen"),
+        e.starts_with("input:2: \"2024\" is too much on this line: ") && e.contains("with_columns(Columns::Chosen"),
         "{e}"
     );
     // Many pieces.
@@ -183,7 +179,7 @@ fn fields_in_double_quotes() {
         assert_eq!(read_with(text, &Default::default()).unwrap().1, expected, "{text:?}");
     }
     let columns = Columns::Chosen { source: 1, target: 2, weight: Some(3) };
-    let options = EdgeListOptions { columns, header: true, ..Default::default() };
+    let options = EdgeListOptions::default().with_columns(columns).with_header(true);
     let text = "name,from,to,km\n\"Smith, \"\"J.\"\"; x\",\"12\",15,2.5\n5\" disk,1,2,\n";
     assert_eq!(read_with(text, &options).unwrap().1, expected);
     // A semicolon stands between the fields where the commas are in quotes.
@@ -265,14 +261,13 @@ fn mutated_edge_lists_never_panic() {
                 _ => drop(text.splice(at..at, pieces[random(pieces.len())].iter().copied())),
             }
         }
-        let options = EdgeListOptions {
-            one_based: random(2) == 0,
-            shape: shapes[random(3)],
-            delimiter: delimiters[random(4)],
-            columns: columns[random(4)],
-            weights: weights[random(3)],
-            header: random(2) == 0,
-        };
+        let options = EdgeListOptions::default()
+            .with_one_based(random(2) == 0)
+            .with_shape(shapes[random(3)])
+            .with_delimiter(delimiters[random(4)])
+            .with_columns(columns[random(4)])
+            .with_weights(weights[random(3)])
+            .with_header(random(2) == 0);
         match edge_list::read_bytes::<f64>(&text, &options) {
             Ok(coo) => {
                 read += coo.len();

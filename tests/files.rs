@@ -355,7 +355,7 @@ fn marks_and_padding_are_passed_over() {
     assert_eq!(mm::read_bytes::<i32>(text).unwrap().values, [5]);
     assert_eq!((mm::read::<i32>(&path).unwrap().values, mm::read_header(&path).unwrap().stored), (vec![5], 1));
     for (list, header) in [("0,1,5\n", false), ("# c\n0,1,5\n", false), ("a,b,c\n0,1,5\n", true)] {
-        let options = EdgeListOptions { header, ..Default::default() };
+        let options = EdgeListOptions::default().with_header(header);
         let coo = edge_list::read_bytes::<f64>(format!("\u{feff}{list}").as_bytes(), &options).unwrap();
         assert_eq!((coo.rows, coo.columns, coo.values), (vec![0], vec![1], vec![5.0]), "{list:?}");
     }

@@ -121,13 +121,13 @@ fn iso_stays_where_values_stay_equal() {
     // A product that looks at no value of A leaves it at one; so does one that looks at all.
     let full: Vector<f64> = Vector::build(40, &(0..40).map(|i| (i, i as f64)).collect::<Vec<_>>()).unwrap();
     let multiplied = |a: &Matrix<f64>| {
-        mxm(&a.over::<PlusSecond>(), &loose.cast::<f64>().unwrap().over::<PlusSecond>()).eval().unwrap();
-        mxm(a, &b).eval().unwrap();
-        reduce_rows(a, Plus).eval().unwrap();
-        ewise_add(a, &b, Plus).eval().unwrap();
-        mxv(a, &full).eval().unwrap();
-        vxm(&full, a).eval().unwrap();
-        vxm(&full, &a.transposed()).eval().unwrap();
+        let _ = mxm(&a.over::<PlusSecond>(), &loose.cast::<f64>().unwrap().over::<PlusSecond>()).eval().unwrap();
+        let _ = mxm(a, &b).eval().unwrap();
+        let _ = reduce_rows(a, Plus).eval().unwrap();
+        let _ = ewise_add(a, &b, Plus).eval().unwrap();
+        let _ = mxv(a, &full).eval().unwrap();
+        let _ = vxm(&full, a).eval().unwrap();
+        let _ = vxm(&full, &a.transposed()).eval().unwrap();
     };
     // What is kept with the positions is there before.
     let other = a.with_value(3.0).unwrap();

@@ -47,7 +47,7 @@ fn seeds_decide_and_threads_do_not() {
     assert_eq!(one, three);
     assert!(make(8).iter().zip(&one).all(|(a, b)| a != b));
     for a in one {
-        Matrix::<f64>::from_coo(&a).expect("no position twice");
+        let _ = Matrix::<f64>::from_coo(&a).expect("no position twice");
     }
 }
 
@@ -122,12 +122,48 @@ fn impossible_sizes_are_errors() {
 #[test]
 fn hubs_alone_are_visited() {
     let a = hub(1 << 40, 0, 3, 10, 1).unwrap();
-    let step = (1 << 40) / 3;
-    assert!(a.len() == 30 && a.rows.chunks(10).zip([0, step, 2 * step]).all(|(row, i)| row == [i; 10]), "{a:?}");
+    let third = |h: u64| h * (1 << 40) / 3;
+    assert!(a.len() == 30 && a.rows.chunks(10).zip([0, third(1), third(2)]).all(|(row, i)| row == [i; 10]), "{a:?}");
     let few = hub(1000, 0, 7, 30, 5).unwrap();
     let rows: std::collections::BTreeSet<u64> = few.rows.iter().copied().collect();
-    assert_eq!(rows.into_iter().collect::<Vec<_>>(), (0..7).map(|h| h * 142).collect::<Vec<_>>());
+    assert_eq!(rows.into_iter().collect::<Vec<_>>(), [0, 142, 285, 428, 571, 714, 857]);
     assert!(hub(0, 0, 0, 5, 1).unwrap().is_empty() && hub(9, 0, 0, 5, 1).unwrap().is_empty());
+}
+
+/// Also where they are a large part of the rows: no half of these has more of them than the other.
+#[test]
+fn hubs_are_spread_evenly() {
+    for mean in [0, 2] {
+        let a = hub(1000, mean, 600, 40, 3).unwrap();
+        let mut degrees = [0; 1000];
+        a.rows.iter().for_each(|i| degrees[*i as usize] += 1);
+        let places: Vec<usize> = (0..1000).filter(|i| degrees[*i] > 20).collect();
+        assert_eq!(places, (0..600).map(|h| h * 1000 / 600).collect::<Vec<_>>());
+    }
+    let all = hub(u64::MAX, 0, 2, 1, 1).unwrap();
+    assert_eq!(all.rows, [0, u64::MAX / 2]);
+}
+
+/// No memory is asked for that is not used.
+#[test]
+fn stencils_are_counted() {
+    for a in [
+        stencil_5(1000, 1),
+        stencil_5(1, 1000),
+        stencil_5(30, 40),
+        stencil_9(1000, 1),
+        stencil_9(40, 30),
+        stencil_7(1, 1, 1000),
+        stencil_7(5, 6, 7),
+        stencil_27(1000, 1, 1),
+        stencil_27(2, 2, 250),
+        stencil_27(7, 6, 5),
+        stencil_27(1, 1, 1),
+    ] {
+        let a = a.unwrap();
+        let room = [a.rows.capacity(), a.columns.capacity(), a.values.capacity()];
+        assert!(room.iter().all(|room| *room <= a.len() + a.len() / 20), "{room:?} for {}", a.len());
+    }
 }
 
 /// What adds up to 1 in decimals does not in floats.

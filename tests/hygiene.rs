@@ -89,7 +89,7 @@ macro_rules! tests { ($($module:ident)*) => {$(
         assert_eq!(<Below as IndexUnaryOp<bool, f64>>::apply(true, 1, 2, 3.0), 0.5);
     }
 )*} }
-tests!(types values functions macros primitives);
+tests!(types values functions macros primitives forbidding);
 
 #[test]
 fn alone() {
@@ -99,4 +99,40 @@ fn alone() {
     assert_eq!(<Shortest as Monoid<Hop>>::identity(), Hop::make(f32::INFINITY, u32::MAX));
     assert_eq!(hop.cuda_literal(), "Hop::make(f32_bits(0x3fc00000ull), (u32)0x2ull)");
     assert!(Hop::TEXT.name == "Hop" && Hop::is_valid(&[0; 8]) && !Hop::is_valid(&[0; 9]));
+}
+
+/// In a program that allows no exception to its lints.
+mod forbidding {
+    #![forbid(missing_docs, missing_debug_implementations, unsafe_code, unreachable_pub, unused_imports, unused_parens)]
+    #![forbid(unused_variables, unused_qualifications, non_snake_case, non_camel_case_types, non_upper_case_globals)]
+    oplus::scalar! {
+        /// A road.
+        pub struct Hop {
+            /// Kilometres.
+            pub dist: f32,
+            /// Roads.
+            pub hops: u32,
+        }
+    }
+    oplus::semiring! {
+        /// Shortest, then fewest roads.
+        pub struct Shortest[](Hop, Hop) -> Hop;
+        identity = Hop::make(f32::INFINITY, u32::MAX);
+        terminal = Hop::make(0.0, 0);
+        add = |x, y| (select(x.dist < y.dist || x.hops <= y.hops, x, y));
+        multiply = |p, q, at| (Hop::make(add(p.dist, q.dist), select(at.i == at.j, p.hops, 1u32)));
+    }
+    oplus::semiring! {
+        /// The first there is.
+        pub struct Earliest[](bool, bool) -> bool;
+        identity = false;
+        add = |x, _| (x);
+        multiply = |_, _, _| (true);
+    }
+    oplus::operator! { /// The larger.
+    pub Longer[T: oplus::algebra::Number](T, T) -> T = |x, y| max(x, y) }
+    oplus::unary_operator! { /// Kilometres.
+    pub Length[](Hop) -> f32 = |x| x.dist }
+    oplus::index_operator! { /// k below the diagonal.
+    pub Below[A: oplus::algebra::Scalar](A, f64) -> f64 = |_, i, j, k| select(i > j, k, 0.5f64) }
 }

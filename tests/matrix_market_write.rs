@@ -60,9 +60,9 @@ quickcheck! {
                 Symmetry::General => a.nvals(),
                 _ => tril(&a, 0).eval().unwrap().nvals(),
             };
-            let options = WriteOptions { symmetry, ..Default::default() };
+            let options = WriteOptions::default().with_symmetry(symmetry);
             assert_eq!(there_and_back(&a, &options).stored, stored);
-            there_and_back(&of_symmetry(n, symmetry, &values, true), &WriteOptions { layout: Layout::Array, ..options });
+            there_and_back(&of_symmetry(n, symmetry, &values, true), &options.with_layout(Layout::Array));
             if symmetry != Symmetry::Hermitian {
                 let real = apply(&a, RealPart).eval().unwrap();
                 there_and_back(&real, &options);
@@ -79,7 +79,7 @@ fn arrays_of_every_type_and_shape() {
             let entries: Vec<(u64, u64, T)> = (0..m * n).map(|e| (e / n, e % n, of(e))).collect();
             let a: Matrix<T> = Matrix::build(m, n, &entries).unwrap();
             for layout in LAYOUTS {
-                there_and_back(&a, &WriteOptions { layout, ..Default::default() });
+                there_and_back(&a, &WriteOptions::default().with_layout(layout));
             }
         }
     }
@@ -94,16 +94,16 @@ fn arrays_of_every_type_and_shape() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("a.mtx");
     let a: Matrix<i32> = Matrix::build(2, 2, &[(0, 0, 1), (0, 1, 2), (1, 0, 3), (1, 1, 4)]).unwrap();
-    mm::write_with(&path, &a, &WriteOptions { layout: Layout::Array, ..Default::default() }).unwrap();
+    mm::write_with(&path, &a, &WriteOptions::default().with_layout(Layout::Array)).unwrap();
     let text = std::fs::read_to_string(&path).unwrap();
     assert_eq!(text, "%%MatrixMarket matrix array integer general\n2 2\n1\n3\n2\n4\n");
     let a: Matrix<bool> = Matrix::build(2, 2, &[(0, 1, true), (1, 0, true)]).unwrap();
-    let symmetric = WriteOptions { symmetry: Symmetry::Symmetric, ..Default::default() };
+    let symmetric = WriteOptions::default().with_symmetry(Symmetry::Symmetric);
     assert_eq!(there_and_back(&a, &symmetric).field, mm::Field::Pattern);
     // A stored zero is an entry, of skew-symmetric ones its own negative.
     let a: Matrix<i32> = Matrix::build(2, 2, &[(0, 1, 0), (1, 0, 0)]).unwrap();
     for symmetry in [Symmetry::Symmetric, Symmetry::SkewSymmetric] {
-        there_and_back(&a, &WriteOptions { symmetry, ..Default::default() });
+        there_and_back(&a, &WriteOptions::default().with_symmetry(symmetry));
     }
 }
 
@@ -112,7 +112,8 @@ fn what_a_matrix_is_not_is_not_written() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("a.mtx");
     let told = |a: &Matrix<f64>, layout, symmetry, what: &str| {
-        let e = mm::write_with(&path, a, &WriteOptions { layout, symmetry }).unwrap_err();
+        let e =
+            mm::write_with(&path, a, &WriteOptions::default().with_layout(layout).with_symmetry(symmetry)).unwrap_err();
         // What is refused for its values is told with the file that they were for.
         let file = if matches!(e, Error::InvalidValue { .. }) { format!("{}: ", path.display()) } else { "".into() };
         assert_eq!(e.to_string(), format!("write: {file}{what}"));
@@ -139,7 +140,7 @@ fn what_a_matrix_is_not_is_not_written() {
         "the matrix is not symmetric: (2, 0) is 5.0, (0, 2) is absent",
     );
     let nan: Matrix<f64> = Matrix::build(2, 2, &[(0, 1, f64::NAN), (1, 0, f64::NAN)]).unwrap();
-    there_and_back(&nan, &WriteOptions { symmetry: Symmetry::Symmetric, ..Default::default() });
+    there_and_back(&nan, &WriteOptions::default().with_symmetry(Symmetry::Symmetric));
     told(&a, Layout::Array, Symmetry::General, "(0, 1) is absent, an array has an entry everywhere");
     let last: Matrix<f64> = Matrix::build(2, 2, &[(0, 0, 1.0), (0, 1, 1.0), (1, 0, 1.0)]).unwrap();
     told(&last, Layout::Array, Symmetry::Symmetric, "(1, 1) is absent, an array has an entry everywhere");
@@ -153,11 +154,11 @@ fn what_a_matrix_is_not_is_not_written() {
     told(&far, Layout::Array, Symmetry::General, "(0, 1) is absent, an array has an entry everywhere");
     let symmetry = Symmetry::Hermitian;
     let turned: Matrix<c64> = Matrix::build(2, 2, &[(0, 0, c64::new(1.0, 0.5)), (1, 1, c64::new(1.0, 0.0))]).unwrap();
-    let e = mm::write_with(&path, &turned, &WriteOptions { symmetry, ..Default::default() }).unwrap_err().to_string();
+    let e = mm::write_with(&path, &turned, &WriteOptions::default().with_symmetry(symmetry)).unwrap_err().to_string();
     assert!(e.contains("not hermitian: (0, 0) is") && e.ends_with("on the diagonal, and not real"), "{e}");
     // No −7 among them.
     let a: Matrix<u8> = Matrix::build(2, 2, &[(0, 1, 7), (1, 0, 7)]).unwrap();
     let symmetry = Symmetry::SkewSymmetric;
-    let e = mm::write_with(&path, &a, &WriteOptions { symmetry, ..Default::default() }).unwrap_err().to_string();
+    let e = mm::write_with(&path, &a, &WriteOptions::default().with_symmetry(symmetry)).unwrap_err().to_string();
     assert!(e.ends_with("(0, 1) is 7, (1, 0) is 7"), "{e}");
 }

@@ -10,11 +10,8 @@ quickcheck! {
     fn each_source_is_a_queue(seed: u64, narrow: bool) -> bool {
         let (n, edges) = random(seed, 50, 3, (1, 1));
         let sources: Vec<u64> = (0..seed % 9).map(|s| (s * 7 + seed % 1000) % n as u64).collect();
-        let mut options = MultiSourceBfsOptions::default();
-        options.levels = true;
-        if narrow {
-            options.memory = n as u64 * 30;
-        }
+        let options = MultiSourceBfsOptions::default().with_levels(true);
+        let options = if narrow { options.with_memory(n as u64 * 30) } else { options };
         let found = multi_source_bfs(&matrix(n, &edges), &sources, &options).unwrap();
         let mut levels = vec![];
         for (s, source) in sources.iter().enumerate() {
@@ -36,9 +33,7 @@ fn progress_tells_every_level() {
     let path: Vec<Edge> = (0..9).map(|i| (i, i + 1, 1.0)).collect();
     let seen = Mutex::new(vec![]);
     let record = |p: oplus::algorithm::Progress| seen.lock().unwrap().push((p.sources_done, p.level, p.frontier));
-    let mut options = MultiSourceBfsOptions::default();
-    options.progress = Some(&record);
-    options.memory = 1;
+    let options = MultiSourceBfsOptions::default().with_progress(&record).with_memory(1);
     multi_source_bfs(&matrix(10, &path), &[7, 8], &options).unwrap();
     assert_eq!(*seen.lock().unwrap(), [(0, 1, 1), (0, 2, 1), (1, 1, 1)]);
 }
@@ -46,8 +41,7 @@ fn progress_tells_every_level() {
 #[test]
 fn no_sources_and_bad_ones() {
     let graph: Matrix<bool> = Matrix::new(4, 4).unwrap();
-    let mut options = MultiSourceBfsOptions::default();
-    options.levels = true;
+    let options = MultiSourceBfsOptions::default().with_levels(true);
     let nothing = multi_source_bfs(&graph, &[], &options).unwrap();
     assert!(nothing.reached.is_empty());
     assert_eq!(nothing.levels.unwrap().shape(), (0, 4));

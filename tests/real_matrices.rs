@@ -41,6 +41,7 @@ fn real_matrices() {
             mm::Field::Integer => "integer",
             mm::Field::Complex => "complex",
             mm::Field::Pattern => "pattern",
+            other => panic!("{other:?}"),
         };
         assert_eq!(field, cell[column("field")], "{}", cell[0]);
         if header.symmetry == mm::Symmetry::Symmetric {

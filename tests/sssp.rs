@@ -117,8 +117,7 @@ fn distances_below_the_range_are_refused() {
 #[test]
 fn rounds_are_limited() {
     let path: Vec<Edge> = (0..9).map(|i| (i, i + 1, 1.0)).collect();
-    let mut options = SsspOptions::default();
-    options.max_rounds = Some(3);
+    let options = SsspOptions::default().with_max_rounds(3);
     let found = sssp(&matrix(10, &path), 0, &options).unwrap();
     assert_eq!((found.distances.nvals(), found.rounds), (4, 3));
 }
@@ -142,11 +141,7 @@ fn sums_that_overflow_are_no_cycle() {
 /// Edges that no round is left for count nothing, and a cycle at the source is found after any number of them.
 #[test]
 fn limited_rounds_of_negative_weights() {
-    let within = |most: u64| {
-        let mut options = SsspOptions::default();
-        options.max_rounds = Some(most);
-        options
-    };
+    let within = |most: u64| SsspOptions::default().with_max_rounds(most);
     let path: Matrix<i8> = Matrix::build(4, 4, &[(0, 1, -128), (1, 2, -1), (2, 3, 100)]).unwrap();
     let found = sssp(&path, 0, &within(1)).unwrap().distances;
     assert_eq!(found.entries().unwrap(), [(0, 0), (1, -128)]);

@@ -20,11 +20,7 @@ const ORDERS: [VertexOrder; 3] = [VertexOrder::Auto, VertexOrder::Natural, Verte
 
 fn every_way() -> impl Iterator<Item = TriangleOptions> {
     METHODS.into_iter().flat_map(|method| {
-        ORDERS.into_iter().map(move |order| {
-            let mut options = TriangleOptions::default();
-            (options.method, options.order) = (method, order);
-            options
-        })
+        ORDERS.into_iter().map(move |order| TriangleOptions::default().with_method(method).with_order(order))
     })
 }
 
@@ -107,8 +103,7 @@ fn vertices_beyond_places() {
     assert!(matches!(refused, Err(Error::IndexOverflow { operation: "without_loops", .. })), "{refused:?}");
     let weights = Matrix::<f64>::build(u64::MAX, u64::MAX, &[(0, far, 2.0), (far, far, -1.0)]).unwrap();
     for next_hops in [false, true] {
-        let mut options = algorithm::ApspOptions::default();
-        options.next_hops = next_hops;
+        let options = algorithm::ApspOptions::default().with_next_hops(next_hops);
         let refused = algorithm::apsp(&weights, &options);
         assert!(matches!(refused, Err(Error::IndexOverflow { operation: "apsp", .. })), "{refused:?}");
     }

@@ -1,4 +1,7 @@
 //! One definition, two languages: the macros for scalars, operators and semirings.
+//!
+//! They allow no lint, as a program may forbid that. Those that warn of a macro's own text, as of an import that a body does not need, are
+//! silent in other crates; in this one modules of definitions allow `unused_imports`.
 
 /// Rejects what is Rust but not CUDA C++, or is both with different meanings.
 #[macro_export]
@@ -48,7 +51,6 @@ macro_rules! portable {
     (:: $($r:tt)*) => { ::core::compile_error!("CUDA knows no path but Type::make(…) of a scalar"); };
     // CUDA has these functions and no others: this import does not resolve where it is another.
     ($f:ident ( $($i:tt)* ) $($r:tt)*) => {
-        #[allow(unused_imports)]
         use $crate::algebra::portable::$f as _;
         $crate::portable!{ $($i)* }
         $crate::portable!{ $($r)* }
@@ -56,8 +58,7 @@ macro_rules! portable {
     (. $f:ident $($r:tt)*) => { $crate::portable!{ $($r)* } };
     // A parameter binds; a constant or static of this name, which CUDA does not know, is no pattern for this.
     ($p:ident $($r:tt)*) => {
-        #[allow(unused_variables, non_snake_case)]
-        const _: () = { let $p = 0u8; };
+        const _: () = { let $p = 0u8; let _ = $p; };
         $crate::portable!{ $($r)* }
     };
     // With its type it is written for CUDA by its bits.
@@ -148,7 +149,7 @@ macro_rules! operator {
             const TEXT: $crate::algebra::OperatorText = $crate::operator_text!([$x $y] [$a, $b, $out] $($e)+);
             #[inline(always)]
             fn apply(oplus_x: $a, oplus_y: $b) -> $out {
-                #[allow(unused_imports)] use $crate::algebra::portable::*; let ($x, $y) = (oplus_x, oplus_y); $($e)+ }
+                use $crate::algebra::portable::*; let ($x, $y) = (oplus_x, oplus_y); $($e)+ }
         }
         #[diagnostic::do_not_recommend]
         impl<$($g: $bound),*> $crate::algebra::Multiply<$a, $b> for $name {
@@ -176,7 +177,7 @@ macro_rules! unary_operator {
             type Out = $out;
             const TEXT: $crate::algebra::OperatorText = $crate::operator_text!([$x] [$a, $out] $($e)+);
             #[inline(always)]
-            fn apply(oplus_x: $a) -> $out { #[allow(unused_imports)] use $crate::algebra::portable::*; let $x = oplus_x; $($e)+ }
+            fn apply(oplus_x: $a) -> $out { use $crate::algebra::portable::*; let $x = oplus_x; $($e)+ }
         }
     };
 }
@@ -196,7 +197,7 @@ macro_rules! index_operator {
             const TEXT: $crate::algebra::OperatorText = $crate::operator_text!([$x $i $j $t] [$a, $y, $out] $($e)+);
             #[inline(always)]
             fn apply(oplus_x: $a, oplus_i: ::core::primitive::i64, oplus_j: ::core::primitive::i64, oplus_y: $y) -> $out {
-                #[allow(unused_imports)] use $crate::algebra::portable::*;
+                use $crate::algebra::portable::*;
                 let ($x, $i, $j, $t) = (oplus_x, oplus_i, oplus_j, oplus_y); $($e)+ }
         }
     };
@@ -249,7 +250,7 @@ macro_rules! semiring {
                 const TEXT: $crate::algebra::OperatorText = $crate::operator_text!([$x $y] [$out] $($add)+);
                 #[inline(always)]
                 fn apply(oplus_x: $out, oplus_y: $out) -> $out {
-                    #[allow(unused_imports)] use $crate::algebra::portable::*; let ($x, $y) = (oplus_x, oplus_y); $($add)+ }
+                    use $crate::algebra::portable::*; let ($x, $y) = (oplus_x, oplus_y); $($add)+ }
             }
             // A second type for the multiply: $name is already the monoid's operator. Called as nothing of a user's is.
             #[::core::prelude::v1::derive(::core::clone::Clone, ::core::marker::Copy, ::core::fmt::Debug)] pub struct __OplusMultiply;
@@ -260,7 +261,7 @@ macro_rules! semiring {
                     a: $crate::is_read!($p), b: $crate::is_read!($q), position: $crate::is_read!($at), flipped: false };
                 #[inline(always)]
                 fn multiply(oplus_a: $a, oplus_b: $b, oplus_at: $crate::algebra::At) -> $out {
-                    #[allow(unused_imports)] use $crate::algebra::portable::*;
+                    use $crate::algebra::portable::*;
                     let ($p, $q, $at) = (oplus_a, oplus_b, oplus_at); $($mul)+ }
             }
             impl<$($g: $bound),*> $crate::algebra::Monoid<$out> for $name {
@@ -286,9 +287,12 @@ macro_rules! scalar {
     ($(#[$m:meta])* $v:vis struct $name:ident { $($(#[$fm:meta])* $fv:vis $f:ident : $t:ident),+ $(,)? }) => {
         $(#[$m])* #[repr(C)]
         #[::core::prelude::v1::derive(::core::clone::Clone, ::core::marker::Copy, ::core::fmt::Debug, ::core::cmp::PartialEq)]
-        #[allow(missing_docs)] $v struct $name { $($(#[$fm])* $fv $f: $t),+ }
-        #[allow(missing_docs)]
-        impl $name { #[inline(always)] $v const fn make($($f: $t),+) -> Self { Self { $($f),+ } } }
+        $v struct $name { $($(#[$fm])* $fv $f: $t),+ }
+        impl $name {
+            /// One of these fields, which are in the order of the definition; the same in CUDA.
+            #[inline(always)]
+            $v const fn make($($f: $t),+) -> Self { Self { $($f),+ } }
+        }
         const _: () = ::core::assert!(::core::mem::size_of::<$name>() == 0 $(+ ::core::mem::size_of::<$t>())+, "padding bytes: reorder the fields or add one");
         const _: () = ::core::assert!(::core::mem::align_of::<$name>() == ::core::mem::align_of::<($($t,)+)>(),
             "another alignment than in CUDA, which has that of the fields: no repr(packed) or repr(align)");

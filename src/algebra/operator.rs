@@ -1,13 +1,17 @@
 //! Operators: functions on scalars as zero-sized types, in Rust and CUDA from one text.
 //!
+//! # Bits
 //! Integers give the same bits on every device, and nothing of them is undefined: x/0, shifts by more than the width ([`Bshift`]),
 //! bits that a type has not ([`Bget`]), powers beyond the range ([`Pow`]). So do sums, products, comparisons and roundings of
-//! floats, [`Fmod`], [`Remainder`], [`Ldexp`], [`Frexpx`], [`Frexpe`] and [`Sqrt`].
+//! floats, [`Fmod`], [`Remainder`], [`Ldexp`], [`Frexpx`], [`Frexpe`] and [`Sqrt`], but for NaN: where one device has a NaN all have, and
+//! its sign and the bits behind are the device's own (0/0 is negative by an x86 processor, positive by CUDA), which [`CopySign`] shows.
 //!
-//! The other elementary functions, complex roots and powers of floats are by each device's own library: the last bits may differ, on
-//! CUDA by no more than the [bounds NVIDIA states](https://docs.nvidia.com/cuda/cuda-c-programming-guide/#mathematical-functions),
+//! The other elementary functions, complex roots and powers of floats are by each device's own library, and on CUDA perhaps by the
+//! host's where all entries share [one value](crate::container::Matrix::is_iso): the last bits may differ, on CUDA by no more than the [bounds NVIDIA states](https://docs.nvidia.com/cuda/cuda-c-programming-guide/#mathematical-functions),
 //! 1 to 5 units in the last place, 10 of [`Tgamma`], and of [`Lgamma`] more between −11 and −2.2, where it has zeros. `f16` and
 //! `bf16` go through f32 and are rounded once. Results of complex numbers are made by parts: ∞ · 0 in one is NaN.
+// Not all bodies need what the macros import.
+#![allow(unused_imports)]
 use super::complex::{ComplexNumber, Part};
 use super::scalar::{Arithmetic, Comparable, Ordered, Scalar, Truth};
 use crate::{index_operator, operator, unary_operator};

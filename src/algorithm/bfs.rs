@@ -4,6 +4,7 @@ use crate::algebra::{AnySecondI, First, Plus, Scalar, Second};
 use crate::container::{Matrix, Vector};
 use crate::error::{Error, Result};
 use crate::operation::{apply, apply_second, count_rows, ewise_mult, mxv, reduce, transpose, vxm};
+use crate::options::setters;
 
 /// How a frontier finds its successors.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -19,6 +20,14 @@ pub enum Direction {
 }
 
 /// Options of [`bfs`].
+/// ```
+/// use oplus::{algorithm::{BfsOptions, Direction, bfs}, prelude::*};
+/// # fn main() -> oplus::Result<()> {
+/// let graph: Matrix<bool> = Matrix::build(3, 3, &[(0, 1, true), (1, 2, true)])?;
+/// let near = BfsOptions::default().with_direction(Direction::Push).with_parents(false).with_max_level(1);
+/// assert_eq!(bfs(&graph, 0, &near)?.levels.entries()?, [(0, 0), (1, 1)]);
+/// # Ok(()) }
+/// ```
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct BfsOptions {
@@ -36,6 +45,13 @@ impl Default for BfsOptions {
         Self { direction: Direction::Auto, symmetric: false, parents: true, max_level: None }
     }
 }
+
+setters! { BfsOptions {
+    with_direction(direction: Direction);
+    with_symmetric(symmetric: bool);
+    with_parents(parents: bool);
+    with_max_level(max_level: u32 => Some(max_level));
+} }
 
 /// What [`bfs`] found.
 #[derive(Clone, Debug)]

@@ -1,7 +1,8 @@
 //! Graph algorithms, written only against the [operations](crate::operation): they run wherever their operands are.
 //!
 //! A graph is a square matrix: an entry at (i, j) is the edge i→j, a stored zero included. Vertices are numbered from 0.
-//! Each algorithm takes an options struct (`Default` is a good choice) and gives a result struct.
+//! Each algorithm takes an options struct and gives a result struct. `&Default::default()` is a good choice; others are set one by one:
+//! `&BfsOptions::default().with_parents(false)`.
 use crate::algebra::{Min, MinPlus, Offdiag, Ordered, Pair, Scalar, ValueLt};
 use crate::container::Matrix;
 use crate::error::{Error, Result};

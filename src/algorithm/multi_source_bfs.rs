@@ -7,6 +7,7 @@ use crate::error::Result;
 use crate::format::Format;
 use crate::memory;
 use crate::operation::{apply, apply_second, count_rows, mxm};
+use crate::options::setters;
 use crate::storage::Coo;
 use crate::storage::listing::is_hypersparse;
 
@@ -25,6 +26,16 @@ pub struct Progress {
 }
 
 /// Options of [`multi_source_bfs`].
+/// ```
+/// use oplus::{algorithm::{MultiSourceBfsOptions, multi_source_bfs}, prelude::*};
+/// # fn main() -> oplus::Result<()> {
+/// let graph: Matrix<bool> = Matrix::build(3, 3, &[(0, 1, true), (1, 2, true)])?;
+/// let told = |at: oplus::algorithm::Progress| println!("level {}", at.level);
+/// let options = MultiSourceBfsOptions::default().with_memory(1 << 20).with_levels(true).with_progress(&told);
+/// let found = multi_source_bfs(&graph, &[1], &options)?;
+/// assert_eq!(found.levels.unwrap().entries()?, [(0, 1, 0), (0, 2, 1)]);
+/// # Ok(()) }
+/// ```
 #[derive(Clone, Copy)]
 #[non_exhaustive]
 pub struct MultiSourceBfsOptions<'a> {
@@ -47,6 +58,12 @@ impl std::fmt::Debug for MultiSourceBfsOptions<'_> {
         f.field("memory", &self.memory).field("levels", &self.levels).field("progress", &progress).finish()
     }
 }
+
+setters! { MultiSourceBfsOptions<'a> {
+    with_memory(memory: u64);
+    with_levels(levels: bool);
+    with_progress(progress: &'a (dyn Fn(Progress) + Sync) => Some(progress));
+} }
 
 /// What [`multi_source_bfs`] found; position s of each list belongs to source s.
 #[derive(Clone, Debug, Default)]

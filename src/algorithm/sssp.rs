@@ -5,9 +5,18 @@ use crate::container::{Matrix, Vector};
 use crate::error::{Error, Result};
 use crate::memory;
 use crate::operation::{apply, ewise_mult, reduce, select, vxm};
+use crate::options::setters;
 use crate::storage::Coo;
 
 /// Options of [`sssp`].
+/// ```
+/// use oplus::{algorithm::{SsspOptions, sssp}, prelude::*};
+/// # fn main() -> oplus::Result<()> {
+/// let roads: Matrix<f64> = Matrix::build(3, 3, &[(0, 1, 5.0), (0, 2, 1.0), (2, 1, 2.0)])?;
+/// let found = sssp(&roads, 0, &SsspOptions::default().with_max_rounds(1))?;
+/// assert_eq!(found.distances.entries()?, [(0, 0.0), (1, 5.0), (2, 1.0)]);
+/// # Ok(()) }
+/// ```
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub struct SsspOptions {
@@ -15,6 +24,10 @@ pub struct SsspOptions {
     /// seen by then is an error all the same; one that is not, as a nearer way led to it late, may be part of the walks.
     pub max_rounds: Option<u64>,
 }
+
+setters! { SsspOptions {
+    with_max_rounds(max_rounds: u64 => Some(max_rounds));
+} }
 
 /// What [`sssp`] found.
 #[derive(Clone, Debug)]

@@ -5,6 +5,7 @@ use crate::container::Matrix;
 use crate::error::Result;
 use crate::memory;
 use crate::operation::{apply, count_rows, extract_rows, mxm, select, transpose};
+use crate::options::setters;
 use crate::storage::listing::is_hypersparse;
 
 const OPERATION: &str = "triangle_count";
@@ -42,6 +43,14 @@ pub enum VertexOrder {
 }
 
 /// Options of [`triangle_count`].
+/// ```
+/// use oplus::{algorithm::{TriangleMethod, TriangleOptions, VertexOrder, triangle_count}, prelude::*};
+/// # fn main() -> oplus::Result<()> {
+/// let graph: Matrix<bool> = Matrix::build(3, 3, &[(0, 1, true), (1, 2, true), (2, 0, true)])?;
+/// let options = TriangleOptions::default().with_method(TriangleMethod::Cohen).with_order(VertexOrder::Natural);
+/// assert_eq!(triangle_count(&graph, &options)?.triangles, 1);
+/// # Ok(()) }
+/// ```
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct TriangleOptions {
@@ -57,6 +66,12 @@ impl Default for TriangleOptions {
         Self { method: TriangleMethod::Auto, order: VertexOrder::Auto, prepare: true }
     }
 }
+
+setters! { TriangleOptions {
+    with_method(method: TriangleMethod);
+    with_order(order: VertexOrder);
+    with_prepare(prepare: bool);
+} }
 
 /// What [`triangle_count`] found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -17,7 +17,7 @@ macro_rules! iso {
             /// equal values, also where they are taken to another device, results of [`with_value`](Self::with_value), of an
             /// operator that looks at no value, and of operations that keep equal values equal are; what reads values one by
             /// one gets them all for as long as it runs, a product with a vector that is not full, on CUDA any product but one of ones that
-            /// are added, for as long as the matrix lives. Never visible in a result. O(1).
+            /// are added, for as long as the matrix lives. Never visible in a result, but for the last bits of [some functions](crate::algebra::operator#bits). O(1).
             pub fn is_iso(&self) -> bool {
                 self.store.one().is_some()
             }

@@ -48,7 +48,7 @@ pub fn rmat(scale: u32, edge_factor: u64, shape: Rmat, seed: u64) -> Result<Coo<
     let Some(edges) = edge_factor.checked_mul(n).filter(|e| *e < 1 << 40) else {
         return invalid("rmat", format!("{edge_factor} · 2^{scale} edges are too many"));
     };
-    let mut keys = memory::filled("rmat", edges as usize, 0u64)?;
+    let mut keys = memory::filled("rmat", usize::try_from(edges).unwrap_or(usize::MAX), 0u64)?;
     keys.par_chunks_mut(CHUNK as usize).enumerate().for_each(|(stream, chunk)| {
         let mut random = Random::new(seed, stream as u64);
         for key in chunk {
@@ -112,7 +112,7 @@ pub fn uniform(nrows: u64, ncols: u64, mean: u64, seed: u64) -> Result<Coo<f64>>
     })
 }
 
-/// Uniform rows of `mean` columns, `hubs` of which, spread evenly, have `hub_length` instead. O(n · mean + hubs · hub_length), times
+/// Uniform rows of `mean` columns, `hubs` of which, the rows ⌊h n / hubs⌋, have `hub_length` instead. O(n · mean + hubs · hub_length), times
 /// the logarithm of a row; without a mean the other rows are not visited.
 ///
 /// # Errors
@@ -126,22 +126,26 @@ pub fn hub(n: u64, mean: u64, hubs: u64, hub_length: u64, seed: u64) -> Result<C
     if hubs > n {
         return invalid("hub", format!("{hubs} hubs in {n} rows"));
     }
-    let step = n.checked_div(hubs).unwrap_or(u64::MAX);
+    // Below n, as h is below `hubs`.
+    let place = |hub: u64| (u128::from(hub) * u128::from(n) / u128::from(hubs)) as u64;
     let most = times(n, mean.min(n)).saturating_add(times(hubs, hub_length.min(n)));
     if mean == 0 {
         // However many rows there are, the others have nothing.
-        return from_some_rows("hub", (n, n), (0..hubs).map(|hub| hub * step), most, |i, row| {
+        return from_some_rows("hub", (n, n), (0..hubs).map(place), most, |i, row| {
             distinct("hub", (seed, i), (n, hub_length), row)
         });
     }
+    let mut next = 0;
     from_rows("hub", (n, n), most, |i, row| {
-        let is_hub = i.is_multiple_of(step) && i / step < hubs;
+        let is_hub = next < hubs && i == place(next);
+        next += u64::from(is_hub);
         distinct("hub", (seed, i), (n, if is_hub { hub_length } else { mean }), row)
     })
 }
 
 /// Watts–Strogatz: a ring in which each vertex knows k/2 on either side, each edge moved elsewhere with probability p;
-/// undirected, both directions stored, values 1. *Nature* 393, 1998, 10.1038/30918. O(n·k).
+/// undirected, both directions stored, values 1; edges that fall together are kept once. *Nature* 393, 1998, 10.1038/30918.
+/// O(n·k·log(n·k)).
 ///
 /// # Errors
 /// `InvalidValue` for an odd k, k ≥ n or a p that is no probability; `OutOfMemory`.

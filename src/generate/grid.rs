@@ -16,7 +16,11 @@ fn stencil(operation: &'static str, size: [u64; 3], touches: fn([i64; 3]) -> boo
         .flat_map(|z| (-1..=1).flat_map(move |y| (-1..=1).map(move |x| [x, y, z])))
         .filter(|d| *d != [0; 3] && touches(*d))
         .collect();
-    from_rows(operation, (n, n), times(n, offsets.len() as u64 + 1), |p, row| {
+    // A point for each that has the neighbour.
+    let have =
+        |d: &[i64; 3]| (0..3).map(|a| size[a].saturating_sub(d[a].unsigned_abs())).fold(1u64, u64::saturating_mul);
+    let entries = offsets.iter().map(have).fold(n, u64::saturating_add);
+    from_rows(operation, (n, n), entries.into(), |p, row| {
         let at = [p % nx, p / nx % ny, p / nx / ny];
         for d in &offsets {
             let to: Option<Vec<u64>> =

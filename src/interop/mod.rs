@@ -6,14 +6,14 @@
 //! A stored 0 is an entry here and comes out as one. Other libraries take it for the same as none, and their operations may drop it;
 //! a dense array has one value that stands for no entry. What has been there and back may have fewer entries.
 //!
-//! | feature | types | moved, not copied |
+//! | feature (version of the crate) | types | moved, not copied |
 //! | --- | --- | --- |
 //! | – | [`CsrParts`], [`CsrView`], [`VectorParts`] | offsets, indices, values |
-//! | `sprs` | `CsMatI`, `CsVecI`, compressed rows or columns, any index types | values; indices of u32; offsets of u64, usize |
-//! | `nalgebra-sparse` | `CsrMatrix`, `CscMatrix`, `CooMatrix` | values, offsets |
-//! | `petgraph` | graphs by their edges, `Graph`, `Csr` | – |
-//! | `ndarray` | `Array1`, `Array2` | values of full vectors |
-//! | `serde` | [`Matrix`], [`Vector`] | – |
+//! | `sprs` (0.11) | `CsMatI`, `CsVecI`, compressed rows or columns, any index types | values; indices of u32; offsets of u64, usize |
+//! | `nalgebra-sparse` (0.12) | `CsrMatrix`, `CscMatrix`, `CooMatrix` | values, offsets |
+//! | `petgraph` (0.8) | graphs by their edges, `Graph`, `Csr` | – |
+//! | `ndarray` (0.17) | `Array1`, `Array2` | values of full vectors |
+//! | `serde` (1) | [`Matrix`], [`Vector`] | – |
 //! | `npz` | files of `scipy.sparse.save_npz`: [`io::npz`](crate::io) | – |
 mod csr;
 #[cfg(feature = "nalgebra-sparse")]

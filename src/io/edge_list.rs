@@ -6,12 +6,14 @@ use super::{file, number, parts};
 use crate::backend::cpu::collected;
 use crate::error::{Error, Result};
 use crate::memory;
+use crate::options::setters;
 use crate::storage::Coo;
 use number::Refused;
 use std::path::Path;
 
 /// What stands between the fields of a line.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Delimiter {
     /// A comma where the line has one outside of double-quoted fields, else a semicolon where it has one, else blanks and tabs.
     /// (Quotes begin a field at the beginning of the line and behind such a comma or semicolon, not behind blanks and tabs alone.)
@@ -27,6 +29,7 @@ pub enum Delimiter {
 
 /// The shape of the matrix.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Shape {
     /// Square, one more than the largest index met.
     #[default]
@@ -39,6 +42,7 @@ pub enum Shape {
 
 /// Which fields of a line are the edge's.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Columns {
     /// The source, the target, then what [`Weights`] says; a field more is an error.
     #[default]
@@ -57,6 +61,7 @@ pub enum Columns {
 
 /// What a line says of the edge's weight, after source and target or in the column chosen.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Weights {
     /// A weight or nothing, which counts 1; in a chosen column an empty field.
     #[default]
@@ -67,8 +72,17 @@ pub enum Weights {
     Ignored,
 }
 
-/// How an edge list is read; `Default` takes most files.
+/// How an edge list is read; `Default` takes most files, others are read with options set one by one.
+/// ```
+/// use oplus::io::edge_list::{self, Delimiter, EdgeListOptions, Shape, Weights};
+/// let options = EdgeListOptions::default().with_one_based(true).with_weights(Weights::Required);
+/// let options = options.with_delimiter(Delimiter::Byte(b'|')).with_shape(Shape::Given(4, 5)).with_header(true);
+/// let edges = edge_list::read_bytes::<f64>(b"from|to|km\n1|2|2.5\n", &options)?;
+/// assert_eq!((edges.nrows, edges.rows, edges.columns, edges.values), (4, vec![0], vec![1], vec![2.5]));
+/// # Ok::<(), oplus::Error>(())
+/// ```
 #[derive(Clone, Debug, Default)]
+#[non_exhaustive]
 pub struct EdgeListOptions {
     /// Vertices are numbered from 1 in the file; from 0 otherwise.
     pub one_based: bool,
@@ -83,6 +97,15 @@ pub struct EdgeListOptions {
     /// The first line that is no comment names columns and is passed over.
     pub header: bool,
 }
+
+setters! { EdgeListOptions {
+    with_one_based(one_based: bool);
+    with_shape(shape: Shape);
+    with_delimiter(delimiter: Delimiter);
+    with_columns(columns: Columns);
+    with_weights(weights: Weights);
+    with_header(header: bool);
+} }
 
 const COMMENTS: &[&[u8]] = &[b"#", b"%", b"//"];
 
@@ -99,7 +122,7 @@ const COMMENTS: &[&[u8]] = &[b"#", b"%", b"//"];
 /// use oplus::io::edge_list::{self, Columns, EdgeListOptions};
 /// // id,from,to,opened,km
 /// let columns = Columns::Chosen { source: 1, target: 2, weight: Some(4) };
-/// let options = EdgeListOptions { header: true, columns, ..Default::default() };
+/// let options = EdgeListOptions::default().with_header(true).with_columns(columns);
 /// let roads = edge_list::read::<f32>("roads.csv.gz", &options)?;
 /// # Ok::<(), oplus::Error>(())
 /// ```
@@ -277,7 +300,7 @@ impl<'a> Edge<'a> {
             None if weights == Weights::Required => return Err("the weight is missing".into()),
             None => T::pattern(),
         };
-        let way = "`edge_list::read` passes over further columns with `EdgeListOptions { columns: Columns::Chosen { .. }, .. }`";
+        let way = "`edge_list::read` passes over further columns with `EdgeListOptions::default().with_columns(Columns::Chosen { .. })`";
         self.extra.map_or(Ok(weight), |extra| Err(format!("{:?} is too much on this line: {way}", shown(extra))))
     }
 }
@@ -290,7 +313,8 @@ fn vertex(cell: &[u8], what: &str, bound: u64, options: &EdgeListOptions, first:
         Ok(None) => format!("{what} 0 in a list that counts from 1"),
         Err(Refused::NotANumber) => {
             let name = first && cell.iter().any(|b| b.is_ascii_alphabetic() || !b.is_ascii());
-            let way = ": `edge_list::read` passes over a line of names with `EdgeListOptions { header: true, .. }`";
+            let way =
+                ": `edge_list::read` passes over a line of names with `EdgeListOptions::default().with_header(true)`";
             format!("{what}: {:?} is not a vertex number{}", shown(cell), if name { way } else { "" })
         }
         _ => format!("{what} {} is out of range, there are {bound}", shown(cell)),

@@ -13,7 +13,7 @@ type Applied<X, C> = Operation<OfOne<ScalarOf<X>, Like<X, C>>>;
 ///
 /// A and T are m × n; `thunk` is one value for all. A vector is a row to f: its index is j, and i is 0, where the standard has a
 /// column. So [`ColIndex`](crate::algebra::ColIndex) gives a vector's indices, and [`RowIndex`](crate::algebra::RowIndex) the thunk
-/// alone. GraphBLAS C API 2.1, GrB_apply (index unary operators); the same bits on every device.
+/// alone. GraphBLAS C API 2.1, GrB_apply (index unary operators); the same bits on every device [where f gives them](crate::algebra::operator#bits).
 ///
 /// # Errors
 /// At the end: `IndexOverflow` as [`select`](super::select()); `OutOfMemory`; on CUDA `Driver`.
@@ -55,7 +55,7 @@ pub(super) fn mapping<A: Scalar, Y: Scalar, F: IndexUnaryOp<A, Y>>(thunk: Y) -> 
 
 /// T = f(A) at every entry of A. O(nnz(A)).
 ///
-/// A and T are m × n. GraphBLAS C API 2.1, GrB_apply; the same bits on every device, but for the last ones of `Argument`.
+/// A and T are m × n. GraphBLAS C API 2.1, GrB_apply; the same bits on every device [where f gives them](crate::algebra::operator#bits).
 ///
 /// # Errors
 /// At the end: `OutOfMemory`; on CUDA `Driver`.
@@ -73,7 +73,7 @@ pub fn apply<X: Operand, F: UnaryOp<ScalarOf<X>>>(a: &X, _op: F) -> Applied<X, F
 
 /// T = f(value, A) at every entry of A. O(nnz(A)).
 ///
-/// A and T are m × n. GraphBLAS C API 2.1, GrB_apply (binary operators); the same bits on every device.
+/// A and T are m × n. GraphBLAS C API 2.1, GrB_apply (binary operators); the same bits on every device [where f gives them](crate::algebra::operator#bits).
 ///
 /// # Errors
 /// At the end: `OutOfMemory`; on CUDA `Driver`.
@@ -91,7 +91,7 @@ pub fn apply_first<X: Operand, Y: Scalar, F: BinaryOp<Y, ScalarOf<X>>>(value: Y,
 
 /// T = f(A, value) at every entry of A. O(nnz(A)).
 ///
-/// A and T are m × n. GraphBLAS C API 2.1, GrB_apply (binary operators); the same bits on every device.
+/// A and T are m × n. GraphBLAS C API 2.1, GrB_apply (binary operators); the same bits on every device [where f gives them](crate::algebra::operator#bits).
 ///
 /// # Errors
 /// At the end: `OutOfMemory`; on CUDA `Driver`.

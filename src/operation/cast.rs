@@ -7,7 +7,7 @@ use crate::error::Result;
 
 /// T = A as `U`, entry by entry, as [`Cast`] says. O(nnz(A)).
 ///
-/// A and T are m × n. GraphBLAS C API 2.1, typecasting; the same bits on every device.
+/// A and T are m × n. GraphBLAS C API 2.1, typecasting; the same bits on every device, [those of NaN](crate::algebra::operator#bits) aside.
 ///
 /// # Errors
 /// `OutOfMemory`; on CUDA `Driver`.

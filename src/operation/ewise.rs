@@ -14,7 +14,7 @@ use std::sync::Arc;
 
 /// T = A ⊕ B: f where both have an entry, the entry where one has. O(nnz(A) + nnz(B)).
 ///
-/// A, B and T are m × n. GraphBLAS C API 2.1, GrB_eWiseAdd; the same bits on every device.
+/// A, B and T are m × n. GraphBLAS C API 2.1, GrB_eWiseAdd; the same bits on every device [where f gives them](crate::algebra::operator#bits).
 ///
 /// # Errors
 /// At the end: `DimensionMismatch`, `DeviceMismatch`, `OutOfMemory`; on CUDA `Driver`.
@@ -64,7 +64,7 @@ fn united<T: Scalar, F: BinaryOp<T, T, Out = T>>(a: &Store<T>, b: &Store<T>) -> 
 /// T = f(A, B) where either has an entry; where A has none alpha stands for it, where B has none beta does.
 /// O(nnz(A) + nnz(B)).
 ///
-/// A, B and T are m × n. SuiteSparse:GraphBLAS, GxB_eWiseUnion; the same bits on every device.
+/// A, B and T are m × n. SuiteSparse:GraphBLAS, GxB_eWiseUnion; the same bits on every device [where f gives them](crate::algebra::operator#bits).
 ///
 /// # Errors
 /// At the end: `DimensionMismatch`, `DeviceMismatch`, `OutOfMemory`; on CUDA `Driver`.
@@ -117,7 +117,7 @@ fn filled_up<A: Scalar, B: Scalar, F: BinaryOp<A, B>>(
 
 /// T = A ⊗ B: f where both have an entry. O(nnz(A) + nnz(B)).
 ///
-/// A, B and T are m × n. GraphBLAS C API 2.1, GrB_eWiseMult; the same bits on every device.
+/// A, B and T are m × n. GraphBLAS C API 2.1, GrB_eWiseMult; the same bits on every device [where f gives them](crate::algebra::operator#bits).
 ///
 /// # Errors
 /// At the end: `DimensionMismatch`, `DeviceMismatch`, `OutOfMemory`; on CUDA `Driver`.

@@ -32,7 +32,7 @@ impl<A, B, F, S> Clone for Kronecker<A, B, F, S> {
 
 /// T = A ⊗ B: T(i·p + k, j·q + l) = f(A(i, j), B(k, l)), B being p × q. O(nnz(A) · nnz(B)).
 ///
-/// A is m × n and T m·p × n·q. GraphBLAS C API 2.1, GrB_kronecker; the same bits on every device.
+/// A is m × n and T m·p × n·q. GraphBLAS C API 2.1, GrB_kronecker; the same bits on every device [where ⊗ gives them](crate::algebra::operator#bits).
 ///
 /// # Errors
 /// At the end: `IndexOverflow` where a dimension of the result passes 2⁶⁴ − 1; `DeviceMismatch`, `OutOfMemory`; on CUDA

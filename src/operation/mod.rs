@@ -7,8 +7,8 @@
 //! deleted; elsewhere C stays, or is deleted with [`replace`](Operation::replace).
 //!
 //! **What is the same everywhere.** Operations that sum nothing give the same bits on every device and in every run, whatever the
-//! formats of their operands ([`Argument`](crate::algebra::Argument) aside); so do sums of integers and booleans, minima and maxima. Floating sums are each operation's business:
-//! on the host their order depends on the operands alone, never on the number of threads; what differs on CUDA is said where it
+//! formats of their operands, where [their operators do](crate::algebra::operator#bits); so do sums of integers and booleans, minima
+//! and maxima. Floating sums are each operation's business: on the host their order depends on the operands alone, never on the number of threads; what differs on CUDA is said where it
 //! does, and [`reproducible`](Operation::reproducible) products do not.
 //!
 //! **What an error means.** `DimensionMismatch` names both shapes, `DeviceMismatch` both devices, `IndexOutOfBounds` the position in

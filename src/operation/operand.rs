@@ -18,6 +18,7 @@ use crate::mask::{AsMask, Mask, truths};
 /// assert_eq!(transpose(&a).mask(&at.structure()).eval()?.nvals(), 2);
 /// # Ok(()) }
 /// ```
+#[must_use = "a view of the matrix, which is as it was"]
 pub struct Transposed<T, S>(Matrix<T, S>);
 
 impl<T: Scalar, S> std::fmt::Debug for Transposed<T, S> {

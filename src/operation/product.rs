@@ -162,9 +162,9 @@ impl<A: Scalar, B: Scalar, C: Container, S, F> Operation<Product<A, B, C, S>, F>
         self.kernel.core.options.strategy = strategy;
         self
     }
-    /// Sums run in the order of k everywhere, so that floating results are the same to the bit on every device, with every
-    /// strategy, limit and run. The host always does so; on CUDA rows of many products take longer. O(1) here. It says nothing of
-    /// [`reduce`](Self::reduce), whose sum over all entries is cut into pieces.
+    /// Sums run in the order of k everywhere, so that floating results are the same to the bit on every device, [where ⊕ and ⊗
+    /// give those](crate::algebra::operator#bits), with every strategy, limit and run. The host always does so; on CUDA rows of many
+    /// products take longer. O(1) here. It says nothing of [`reduce`](Self::reduce), whose sum over all entries is cut into pieces.
     /// ```
     /// use oplus::prelude::*;
     /// # fn main() -> oplus::Result<()> {
@@ -260,8 +260,9 @@ impl<A: Scalar, B: Scalar, T: Scalar, R, S, F> Operation<Product<A, B, Vector<T,
 impl<A: Scalar, B: Scalar, C: Scalar, S: Semiring<A, B, Out = C>> Operation<Product<A, B, Matrix<C, S>, S>> {
     /// s = ⊕ of all entries of (A ⊕.⊗ B)⟨M⟩ by a monoid, without storing the product; the identity where it has none. O(products).
     ///
-    /// Integers, booleans, min and max give the same bits everywhere. Other floating sums are cut into pieces: on the CPU by
-    /// the products of rows alone, so that all runs and formats agree; on CUDA the last bits may differ from run to run.
+    /// Integers, booleans, min and max give the same bits everywhere, [those of NaN](crate::algebra::operator#bits) aside. Other floating
+    /// sums are cut into pieces: on the CPU by the products of rows alone, so that all runs and formats agree; on CUDA the last bits may
+    /// differ from run to run.
     /// ```
     /// use oplus::prelude::*;
     /// # fn main() -> oplus::Result<()> {

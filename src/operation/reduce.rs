@@ -16,8 +16,9 @@ use std::sync::Arc;
 /// t(i) = ⊕ⱼ A(i, j); rows without entries have none in t. `.transpose_a()` reduces columns. O(nnz(A)); on the CPU O(m) where all entries are
 /// one value, stored once, and integers, booleans, min or max are asked for: degrees.
 ///
-/// Integers, booleans, min and max give the same bits everywhere. Floating sums run in column order on the host; on CUDA
-/// too in rows of up to 64 entries, longer ones in a tree that depends on where the entries of A are, and on nothing else.
+/// Integers, booleans, min and max give the same bits everywhere, [those of NaN](crate::algebra::operator#bits) aside. Floating
+/// sums run in column order on the host; on CUDA too in rows of up to 64 entries, longer ones in a tree that depends on where the
+/// entries of A are, and on nothing else.
 ///
 /// A is m × n, t of length m. GraphBLAS C API 2.1, GrB_reduce. Sums and products of `f16` and `bf16` are made in f32, the type of t
 /// ([`Reduction`]), of values that are copied as f32.

@@ -40,7 +40,7 @@ impl<A, V, C: Container> std::fmt::Debug for Scale<A, V, C> {
 
 /// T(i, j) = f(v(i), A(i, j)) where both are there: diag(v) A with f for ⊗. O(nnz(A)).
 ///
-/// A and T are m × n, v has length m; the same bits on every device.
+/// A and T are m × n, v has length m; the same bits on every device [where f gives them](crate::algebra::operator#bits).
 ///
 /// # Errors
 /// At the end: `DimensionMismatch`, `DeviceMismatch`, `OutOfMemory`, and the device's own.
@@ -64,7 +64,7 @@ where
 
 /// T(i, j) = f(A(i, j), v(j)) where both are there: A diag(v) with f for ⊗. O(nnz(A)).
 ///
-/// A and T are m × n, v has length n; the same bits on every device.
+/// A and T are m × n, v has length n; the same bits on every device [where f gives them](crate::algebra::operator#bits).
 ///
 /// # Errors
 /// As [`scale_rows`].

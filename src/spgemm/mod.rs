@@ -13,8 +13,8 @@ pub use explain::{Analysis, Bin, Explanation, Extent, KernelTrace, MaskExtent, S
 /// refused there too; fused reductions make dot products by `Dot`, perhaps by `Auto`, and never by another name.
 ///
 /// Sums of integers and booleans, minima and maxima have the same bits by all of them. Other sums the host makes in the order of k,
-/// and so does CUDA for [`reproducible`](crate::operation::Operation::reproducible) products: these have the same bits on every device
-/// and in every run. Without that each strategy below says what CUDA does; [`sums_in_order`](Strategy::sums_in_order) and
+/// and so does CUDA for [`reproducible`](crate::operation::Operation::reproducible) products: these have the same bits in every run, and
+/// on every device [where ⊕ and ⊗ give those](crate::algebra::operator#bits). Without that each strategy below says what CUDA does; [`sums_in_order`](Strategy::sums_in_order) and
 /// [`Explanation::in_order`] tell it a program.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]

@@ -218,8 +218,7 @@ fn algorithms_on_few_edges_among_many_vertices() {
             let found = algorithm::multi_source_bfs(&graph, &[7, far], &Default::default()).unwrap();
             assert_eq!((found.reached, found.depth, found.batches), (vec![3, 3], vec![2, 2], 1), "{n} on {device}");
             for method in [TriangleMethod::Auto, TriangleMethod::Burkhardt, TriangleMethod::SandiaLUT] {
-                let mut options = algorithm::TriangleOptions::default();
-                options.method = method;
+                let options = algorithm::TriangleOptions::default().with_method(method);
                 assert_eq!(algorithm::triangle_count(&graph, &options).unwrap().triangles, 1, "{n} on {device}");
             }
         });

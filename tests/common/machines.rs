@@ -132,7 +132,7 @@ fn two_devices_are_not_mixed() {
     refused("concat", concat(&[[a, b]]).map(drop));
     let plan = mxm(a, &here.b).plan().unwrap();
     assert_eq!(plan.run(a, b).unwrap_err().to_string(), "plan: B is on cuda:1, the plan on cuda:0");
-    plan.run(a, &here.b).unwrap();
+    let _ = plan.run(a, &here.b).unwrap();
     let mut c = there.a.clone();
     refused("an output", mxm(a, &here.b).accumulate(Plus).into(&mut c));
     refused("assign", assign(a, .., ..).into(&mut c));

@@ -91,7 +91,7 @@ operator! { /// x − n·y with n = x/y towards 0, exact; NaN of y = 0 and x = �
 pub Fmod[T: Floating](T, T) -> T = |x, y| fmod(x, y) }
 operator! { /// x − n·y with n the whole number nearest to x/y, exact; NaN of y = 0 and x = ±∞.
 pub Remainder[T: Floating](T, T) -> T = |x, y| remainder(x, y) }
-operator! { /// |x| with the sign of y; that of a NaN is lost where CUDA makes an f32 of 16 bits.
+operator! { /// |x| with the sign of y; that of a NaN is [the device's own](super#bits), and lost where CUDA makes an f32 of 16 bits.
 pub CopySign[T: Floating](T, T) -> T = |x, y| copysign(x, y) }
 operator! { /// x·2ⁿ, rounded once, where n is y as an i32: cut, saturating, 0 of NaN.
 pub Ldexp[T: Floating](T, T) -> T = |x, y| ldexp(x, y) }

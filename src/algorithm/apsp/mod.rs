@@ -6,6 +6,7 @@ use crate::device::Device;
 use crate::error::{Error, Result};
 use crate::operation::closure::closure;
 use crate::operation::{apply_second, reduce, reduce_rows};
+use crate::options::setters;
 
 mod path;
 mod range;
@@ -27,6 +28,14 @@ pub enum ApspMethod {
 }
 
 /// Options of [`apsp`].
+/// ```
+/// use oplus::{algorithm::{ApspMethod, ApspOptions, apsp}, prelude::*};
+/// # fn main() -> oplus::Result<()> {
+/// let roads: Matrix<f64> = Matrix::build(2, 2, &[(0, 1, 5.0)])?;
+/// let options = ApspOptions::default().with_method(ApspMethod::FloydWarshall).with_memory(1 << 30);
+/// assert!(apsp(&roads, &options)?.dense);
+/// # Ok(()) }
+/// ```
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct ApspOptions {
@@ -42,6 +51,12 @@ impl Default for ApspOptions {
         Self { method: ApspMethod::Auto, next_hops: false, memory: 4 << 30 }
     }
 }
+
+setters! { ApspOptions {
+    with_method(method: ApspMethod);
+    with_next_hops(next_hops: bool);
+    with_memory(memory: u64);
+} }
 
 /// What [`apsp`] found.
 #[derive(Clone, Debug)]
@@ -110,9 +125,7 @@ impl Apsp {
 /// use oplus::prelude::*;
 /// # fn main() -> oplus::Result<()> {
 /// let roads: Matrix<f64> = Matrix::build(3, 3, &[(0, 1, 5.0), (0, 2, 1.0), (2, 1, 2.0)])?;
-/// let mut options = algorithm::ApspOptions::default();
-/// options.next_hops = true;
-/// let found = algorithm::apsp(&roads, &options)?;
+/// let found = algorithm::apsp(&roads, &algorithm::ApspOptions::default().with_next_hops(true))?;
 /// assert_eq!(found.distances.get(0, 1)?, Some(3.0));
 /// assert_eq!(found.path(0, 1)?, Some(vec![0, 2, 1]));
 /// # Ok(()) }

@@ -1,4 +1,6 @@
 //! What is minimised: a length, or a length with the number of edges and the vertex to go to next.
+// Not all bodies need what the macros import.
+#![allow(unused_imports)]
 use crate::algebra::{BinaryOp, ColIndex, Lt, Min, MinPlus, Ne, Plus, Scalar, Semiring};
 use crate::container::Matrix;
 use crate::error::Result;

@@ -6,12 +6,15 @@ use crate::prelude::*;
 mod assign_few_rows;
 #[path = "../../../tests/common/in_place.rs"]
 mod in_place;
+// Not all bodies of its operators need what the macros import.
+#[allow(unused_imports)]
 #[path = "../../../tests/common/large.rs"]
 mod large;
 #[path = "../../../tests/oracles/model.rs"]
 mod model;
 #[path = "../../../tests/common/regions.rs"]
 mod regions;
+#[allow(unused_imports)]
 #[path = "../../../tests/common/whole.rs"]
 mod whole;
 

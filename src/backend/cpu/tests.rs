@@ -1,5 +1,7 @@
 //! The CPU against the reference, through the public operations. Limits of work are small in tests, so that small
 //! operands meet every path: many blocks, rows cut by columns, hashed and scattered rows, searches in dots.
+// Not all bodies of operators need what the macros import.
+#![allow(unused_imports)]
 use crate::algebra::scalar::same as bits_alike;
 use crate::prelude::*;
 use quickcheck::{Arbitrary, Gen, quickcheck};

@@ -1,5 +1,6 @@
 //! Operations put together from others: everything stays on the device.
-#![allow(clippy::eq_op)]
+// Not all bodies need what the macros import.
+#![allow(clippy::eq_op, unused_imports)]
 use super::spgemm::chunks::Room;
 use super::{Cuda, DeviceCsr, DevicePattern};
 use crate::algebra::*;

@@ -5,6 +5,7 @@ use crate::io::text::{Fields, LINE, lines_end, long_line, parse_error, shown, un
 
 /// How entries are written.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Layout {
     /// One entry a line, with its row and column.
     #[default]
@@ -15,6 +16,7 @@ pub enum Layout {
 
 /// What an entry's value is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Field {
     /// One floating number.
     Real,
@@ -28,6 +30,7 @@ pub enum Field {
 
 /// Which entries are written and what the others are.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Symmetry {
     /// All.
     #[default]
@@ -42,6 +45,7 @@ pub enum Symmetry {
 
 /// What a file says of itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Header {
     /// How entries are written.
     pub layout: Layout,

@@ -6,6 +6,7 @@ use super::value::{FromMatrixMarket, ToMatrixMarket};
 use crate::container::Matrix;
 use crate::error::{Error, Result};
 use crate::io::output;
+use crate::options::setters;
 use crate::storage::Coo;
 use rayon::prelude::*;
 use std::io::Write;
@@ -55,14 +56,25 @@ pub fn write_coo<T: ToMatrixMarket>(path: impl AsRef<Path>, coo: &Coo<T>) -> Res
     coordinates(path.as_ref(), coo, Symmetry::General)
 }
 
-/// How a file is written; `Default` is how [`write()`] does it.
+/// How a file is written; `Default` is how [`write()`] does it. Others are set one by one.
+/// ```
+/// use oplus::io::matrix_market::{Layout, Symmetry, WriteOptions};
+/// let options = WriteOptions::default().with_layout(Layout::Array).with_symmetry(Symmetry::Hermitian);
+/// assert_eq!((options.layout, options.symmetry), (Layout::Array, Symmetry::Hermitian));
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct WriteOptions {
     /// One entry a line with its position, or all values column by column.
     pub layout: Layout,
     /// Which entries are written: all, or those of the lower triangle, which say the others.
     pub symmetry: Symmetry,
 }
+
+setters! { WriteOptions {
+    with_layout(layout: Layout);
+    with_symmetry(symmetry: Symmetry);
+} }
 
 /// Writes a matrix in a layout and with a symmetry, which it must have: of every symmetry
 /// a(j, i) = a(i, j), −a(i, j) without entries on the diagonal, or the conjugate of a(i, j), by `==` or to the bit. An array has
@@ -78,11 +90,11 @@ pub struct WriteOptions {
 /// # fn main() -> oplus::Result<()> {
 /// # let path = std::env::temp_dir().join(format!("oplus-doc-s-{}.mtx", std::process::id()));
 /// let a: Matrix<f64> = Matrix::build(2, 2, &[(0, 0, 4.0), (0, 1, 0.5), (1, 0, 0.5)])?;
-/// let symmetric = WriteOptions { symmetry: Symmetry::Symmetric, ..Default::default() };
+/// let symmetric = WriteOptions::default().with_symmetry(Symmetry::Symmetric);
 /// matrix_market::write_with(&path, &a, &symmetric)?;
 /// assert_eq!(matrix_market::read_header(&path)?.stored, 2);
 /// assert_eq!(Matrix::<f64>::read(&path)?.entries()?, a.entries()?);
-/// let array = WriteOptions { layout: Layout::Array, ..symmetric };
+/// let array = symmetric.with_layout(Layout::Array);
 /// assert!(matrix_market::write_with(&path, &a, &array).is_err());         // (1, 1) is absent
 /// # std::fs::remove_file(&path).ok();
 /// # Ok(()) }

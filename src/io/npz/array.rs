@@ -1,5 +1,5 @@
 //! One `.npy` in the archive.
-use super::dtype::Dtype;
+use super::dtype::{Dtype, NATIVE_BIG};
 use crate::algebra::{Scalar, scalar};
 use crate::error::{Error, Result};
 use crate::io::file;
@@ -79,8 +79,8 @@ impl<R: Read> Array<R> {
         }
     }
 
-    /// All bytes in pieces of whole values, little-endian.
-    fn pieces(mut self, mut take: impl FnMut(&[u8]) -> Result<()>) -> Result<()> {
+    /// All bytes in pieces of whole values, the words of which begin with their highest byte (`big`) or with their lowest.
+    fn pieces(mut self, big: bool, mut take: impl FnMut(&[u8]) -> Result<()>) -> Result<()> {
         let Dtype { size, word, big_endian, .. } = self.dtype;
         let mut left = self.count() as u128 * size as u128;
         let whole = (PIECE / size.max(1)).max(1) * size;
@@ -88,7 +88,7 @@ impl<R: Read> Array<R> {
         while left > 0 {
             let bytes = &mut piece[..left.min(whole as u128) as usize];
             exactly(&mut self.from, self.name, bytes)?;
-            if big_endian {
+            if big_endian != big {
                 bytes.chunks_exact_mut(word).for_each(<[u8]>::reverse);
             }
             take(bytes)?;
@@ -111,7 +111,7 @@ impl<R: Read> Array<R> {
             }
         }
         let (mut values, name) = (Vec::new(), self.name);
-        self.pieces(|bytes| {
+        self.pieces(NATIVE_BIG, |bytes| {
             memory::reserve("npz::read", &mut values, bytes.len() / size_of::<T>().max(1))?;
             match scalar::append_bytes(&mut values, bytes) {
                 true => Ok(()),
@@ -127,7 +127,7 @@ impl<R: Read> Array<R> {
             return bad(format!("{}.npy: indices of type {}", self.name, self.dtype.name()));
         }
         let (mut all, name) = (Vec::new(), self.name);
-        self.pieces(|bytes| {
+        self.pieces(false, |bytes| {
             memory::reserve("npz::read", &mut all, bytes.len() / size)?;
             for value in bytes.chunks_exact(size) {
                 let mut word = [0; 8];
@@ -156,7 +156,7 @@ impl<R: Read> Array<R> {
             return bad(format!("{name}.npy is no word"));
         }
         let mut word = String::new();
-        self.pieces(|bytes| {
+        self.pieces(false, |bytes| {
             word.extend(bytes.chunks_exact(dtype.word).map(|c| c[0] as char).filter(|c| *c != '\0'));
             Ok(())
         })?;
@@ -245,13 +245,13 @@ pub(super) fn header(dtype: Dtype, shape: &str) -> Vec<u8> {
     bytes
 }
 
-/// A list as an array.
+/// A list as an array, in this machine's order of bytes, which `dtype` says.
 pub(super) fn put<T: Scalar>(to: &mut dyn Write, dtype: Dtype, values: &[T]) -> std::io::Result<()> {
     to.write_all(&header(dtype, &format!("({},)", values.len())))?;
     scalar::as_bytes(values).chunks(PIECE).try_for_each(|piece| to.write_all(piece))
 }
 
-/// A list as an array of other integers, which hold them.
+/// A list as an array of other integers, which hold them, in this machine's order of bytes.
 pub(super) fn put_as<I: Copy, J: Scalar>(
     to: &mut dyn Write,
     dtype: Dtype,
@@ -284,6 +284,37 @@ mod tests {
                 false => self.0.read(to),
             }
         }
+    }
+
+    /// What machines of either order have in memory of a file of either: this one's is one of the two.
+    #[test]
+    fn orders_of_bytes() {
+        let (low, high) = ([1, 0, 0, 0, 2, 0, 0, 0], [0, 0, 0, 1, 0, 0, 0, 2]);
+        for (big_endian, descr, bytes) in [(false, b"'<u4'", low), (true, b"'>u4'", high)] {
+            let dtype = Dtype { big_endian, ..Dtype::of::<u32>().unwrap() };
+            let mut file = header(dtype, "(2,)");
+            assert!(file.windows(5).any(|w| w == descr), "{file:?}");
+            file.extend(bytes);
+            let array = || Array::new("data", &file[..], 1 << 10).unwrap();
+            for (big, expected) in [(false, low), (true, high)] {
+                let mut read = Vec::new();
+                let take = |bytes: &[u8]| {
+                    read.extend_from_slice(bytes);
+                    Ok(())
+                };
+                array().pieces(big, take).unwrap();
+                assert_eq!(read, expected, "{big_endian} {big}");
+            }
+            assert_eq!(array().values::<u32>().unwrap(), [1, 2]);
+            assert_eq!(array().integers::<u8>().unwrap(), [1, 2]);
+        }
+        // What is written says the order that it has.
+        let mut file = Vec::new();
+        put(&mut file, Dtype::of::<u16>().unwrap(), &[1u16, 258]).unwrap();
+        assert_eq!(Array::new("data", &file[..], 1 << 10).unwrap().values::<u16>().unwrap(), [1, 258]);
+        assert!(file.ends_with(&[1u16.to_ne_bytes(), 258u16.to_ne_bytes()].concat()));
+        let order: &[u8] = if NATIVE_BIG { b"'>u2'" } else { b"'<u2'" };
+        assert!(file.windows(5).any(|w| w == order));
     }
 
     #[test]

@@ -4,6 +4,9 @@ use crate::algebra::f16;
 use crate::algebra::{Scalar, c32, c64};
 use std::any::TypeId;
 
+/// Whether this machine's words, and so what is written, begin with their highest byte.
+pub(super) const NATIVE_BIG: bool = cfg!(target_endian = "big");
+
 /// What values are: NumPy's letter, and bytes of one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Dtype {
@@ -15,8 +18,9 @@ pub(super) struct Dtype {
 }
 
 impl Dtype {
-    fn new(kind: u8, size: usize) -> Self {
-        Self { kind, size, word: if kind == b'c' { size / 2 } else { size }, big_endian: false }
+    /// In this machine's order of bytes.
+    pub(super) const fn new(kind: u8, size: usize) -> Self {
+        Self { kind, size, word: if kind == b'c' { size / 2 } else { size }, big_endian: NATIVE_BIG }
     }
     /// That of a scalar, if NumPy has it.
     pub(super) fn of<T: Scalar>() -> Option<Self> {
@@ -38,6 +42,10 @@ impl Dtype {
     pub(super) fn parse(name: &[u8]) -> Option<Self> {
         let [order, kind, size @ ..] = name else { return None };
         let size: usize = std::str::from_utf8(size).ok()?.parse().ok()?;
+        let big_endian = match order {
+            b'=' => NATIVE_BIG,
+            order => *order == b'>',
+        };
         let sizes: &[usize] = match kind {
             b'b' => &[1],
             b'i' | b'u' => &[1, 2, 4, 8],
@@ -46,14 +54,14 @@ impl Dtype {
             // Bytes, characters of four bytes: the word that names the format.
             b'S' if size <= 16 => return Some(Self { word: 1, ..Self::new(b'S', size) }),
             b'U' if size <= 16 => {
-                return Some(Self { word: 4, big_endian: *order == b'>', ..Self::new(b'U', 4 * size) });
+                return Some(Self { word: 4, big_endian, ..Self::new(b'U', 4 * size) });
             }
             _ => return None,
         };
         if !sizes.contains(&size) || !b"<>|=".contains(order) {
             return None;
         }
-        Some(Self { big_endian: *order == b'>', ..Self::new(*kind, size) })
+        Some(Self { big_endian, ..Self::new(*kind, size) })
     }
     /// `<f8`; of one byte the order is `|`.
     pub(super) fn name(self) -> String {

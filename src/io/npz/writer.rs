@@ -50,8 +50,8 @@ pub fn write_uncompressed<T: Scalar, S>(path: impl AsRef<Path>, a: &Matrix<T, S>
 
 type Archive<'a> = ZipWriter<StreamWriter<&'a mut dyn Write>>;
 
-const I32: Dtype = Dtype { kind: b'i', size: 4, word: 4, big_endian: false };
-const I64: Dtype = Dtype { size: 8, word: 8, ..I32 };
+const I32: Dtype = Dtype::new(b'i', 4);
+const I64: Dtype = Dtype::new(b'i', 8);
 
 fn written<T: Scalar, S>(path: &Path, a: &Matrix<T, S>, method: CompressionMethod) -> Result<()> {
     let operation = "npz::write";
@@ -93,7 +93,7 @@ fn written<T: Scalar, S>(path: &Path, a: &Matrix<T, S>, method: CompressionMetho
             put(&mut archive, I64, &coo.columns)?;
         }
         begin(&mut archive, "format", method, 0)?;
-        let word = Dtype { kind: b'S', size: 3, word: 1, big_endian: false };
+        let word = Dtype { word: 1, ..Dtype::new(b'S', 3) };
         archive.write_all(&header(word, "()"))?;
         archive.write_all(if listed { b"coo" } else { b"csr" })?;
         begin(&mut archive, "shape", method, 0)?;
