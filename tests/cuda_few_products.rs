@@ -13,6 +13,8 @@ use random::Rng;
 const GPU: Device = Device::Cuda(0);
 const ROWS: u64 = 3000;
 const COLUMNS: u64 = 50_000;
+/// So many are cleared more slowly than the most products are sorted.
+const WIDE: u64 = 1 << 21;
 
 oplus::scalar! { /// 16 bytes.
 pub struct Hop { dist: f64, hops: u64 } }
@@ -42,6 +44,10 @@ fn matrix<T: Scalar>(value: fn(u64) -> T, row: fn(u64) -> Vec<u64>) -> Matrix<T>
     let all = (0..ROWS).flat_map(|i| row(i).into_iter().map(move |j| (i, j, value(i * 31 + j * 7))));
     Matrix::build(ROWS, COLUMNS, &all.collect::<Vec<_>>()).unwrap()
 }
+fn wide<T: Scalar>(value: fn(u64) -> T) -> Matrix<T> {
+    let all = (0..ROWS).flat_map(|i| row(i).into_iter().map(move |j| (i, j * 41, value(i * 31 + j * 7))));
+    Matrix::build(ROWS, WIDE, &all.collect::<Vec<_>>()).unwrap()
+}
 fn vector<T: Scalar>(n: u64, value: fn(u64) -> T, has: impl Fn(u64) -> bool) -> Vector<T> {
     let entries: Vec<_> = (0..n).filter(|i| has(*i)).map(|i| (i, value(i * 5 + 1))).collect();
     Vector::build(n, &entries).unwrap()
@@ -50,7 +56,7 @@ fn vector<T: Scalar>(n: u64, value: fn(u64) -> T, has: impl Fn(u64) -> bool) -> 
 /// Kernels launched where the product on CUDA is the definition's, for all masks.
 fn launched<T: Scalar, S: Semiring<T, T>>(a: &Matrix<T>, x: &Vector<T>) -> Vec<Timed> {
     let context = Context::get(0).unwrap();
-    let m = vector(COLUMNS, |_| true, |i| i % 3 == 0 || i < 20);
+    let m = vector(a.ncols(), |_| true, |i| i % 3 == 0 || i < 20);
     let made = |device: &Device, masked: usize| -> Result<Vec<(u64, S::Out)>> {
         let (a, x, m) = (a.to(device)?, x.to(device)?, m.to(device)?);
         let m = if masked.is_multiple_of(2) { m.to_bitmap()? } else { m };
@@ -79,7 +85,7 @@ fn times(launches: &[Timed], kernel: &str) -> usize {
 }
 
 fn frontier(i: u64) -> bool {
-    i % 40 < 2
+    i % 60 < 2
 }
 
 /// They were written to places for all columns, which were cleared before and looked through afterwards.
@@ -104,6 +110,10 @@ fn few_products_are_one_launch() {
     one::<i64, Compose<Times, First>>(|n| n as i64 % 5 - 2);
     one::<Hop, Shortest>(|n| Hop::make((n % 7) as f64, n));
     one::<c64, PlusTimes>(|n| c64::new(n as f64 * 0.3, 5.0 - n as f64));
+    // As many as one block sorts.
+    let most = vector(ROWS, |n| n as f64 * 0.37 - 11.0, |i| i % 60 < 8);
+    let launches = launched::<f64, PlusTimes>(&wide(|n| n as f64 * 0.37 - 11.0), &most);
+    assert_eq!(times(&launches, "spmspv_few"), 5);
 }
 
 /// Larger values, more products, fewer columns, and rows of a length that nobody knew.
@@ -114,7 +124,7 @@ fn others_are_pushed() {
     let launches = launched::<Route, Together>(&matrix(route, row), &vector(ROWS, route, frontier));
     assert_eq!(times(&launches, "spmspv_few"), 0);
     let number = |n| n as i64 % 19 - 9;
-    let launches = launched::<i64, PlusTimes>(&matrix(number, row), &vector(ROWS, number, |_| true));
+    let launches = launched::<i64, PlusTimes>(&matrix(number, row), &vector(ROWS, number, |i| i % 60 < 8));
     assert_eq!(times(&launches, "spmspv_few"), 0);
     // A hub among rows of whose lengths only the mean is known: made by the device.
     let hub = |i| if i == 20 { (0..COLUMNS / 10).collect() } else { row(i) };

@@ -1866,17 +1866,17 @@ spmspv_claimed(u64 columns, const u32* x_indices, const Vector* x_values, const 
 }
 
 // Products that spmspv_few takes at most; none of large values. The library reckons with the same.
-constexpr u32 few_products = sizeof(C) <= 8 ? 2048 : sizeof(C) <= 16 ? 1024 : 0;
+constexpr u32 few_products = sizeof(C) <= 8 ? 2048 : sizeof(C) <= 16 ? 1024 : 0, few_threads = 512;
 
 // y as a sparse vector where all products are few, however many columns there are: sorted by columns, and summed in the order of k,
 // bit-equal to a serial sum. control[0] is ~0 where they are not few after all: y is nothing then. mask: bits, or null and `listed`
-// the columns, ascending. Launch: 1 block of tuning::primitive_block threads; x_count <= few_products.
-extern "C" __global__ void __launch_bounds__(tuning::primitive_block)
+// the columns, ascending. Launch: 1 block of few_threads threads; x_count <= few_products.
+extern "C" __global__ void __launch_bounds__(few_threads)
 spmspv_few(u64 x_count, const u32* x_indices, const Vector* x_values, const u64* a_offsets, const u32* a_indices, const Matrix* a_values,
            const u32* mask, u64 listed_count, const u32* listed, const u64* k_ids, const u64* out_ids, u32* out_indices, C* out_values,
            u64* out_offsets, u64* state, u64* control, u32 said, u64* page, u64 number, u64 words) {
   if constexpr (few_products > 0) {
-    constexpr u32 threads = tuning::primitive_block;
+    constexpr u32 threads = few_threads;
     constexpr u64 nothing = ~0ull;
     __shared__ u64 keys[few_products], space[few_products * sizeof(C) / 8 + 1];
     __shared__ u32 starts[few_products];

@@ -40,17 +40,18 @@ pub(crate) fn row_by<'a>(
     (ncols, room): (usize, Room),
     inputs: impl Fn(Launch<'a>) -> Launch<'a>,
 ) -> Result<(DevicePattern, Buffer)> {
-    written(kernel, tiles, room, inputs)?.row(ncols, room)
+    let block = block_and_tile(kernel.context()).0;
+    written(kernel, (tiles, block), room, inputs)?.row(ncols, room)
 }
 
-/// The same by a kernel that may say that it did not: `None`.
+/// The same by one block of a kernel that may say that it did not: `None`.
 pub(crate) fn row_unless<'a>(
     kernel: &'a Kernel,
-    tiles: u64,
+    block: u32,
     (ncols, room): (usize, Room),
     inputs: impl Fn(Launch<'a>) -> Launch<'a>,
 ) -> Result<Option<(DevicePattern, Buffer)>> {
-    let written = written(kernel, tiles, room, inputs)?;
+    let written = written(kernel, (1, block), room, inputs)?;
     if written.nnz == u64::MAX { Ok(None) } else { written.row(ncols, room).map(Some) }
 }
 
@@ -71,12 +72,11 @@ impl Written {
 
 fn written<'a>(
     kernel: &'a Kernel,
-    tiles: u64,
+    (tiles, block): (u64, u32),
     room: Room,
     inputs: impl Fn(Launch<'a>) -> Launch<'a>,
 ) -> Result<Written> {
     let context = kernel.context();
-    let block = block_and_tile(context).0;
     let offsets = Buffer::alloc_for::<u64>(context, 2)?;
     let indices = Buffer::alloc_for::<u32>(context, places(room.most))?;
     let values = Buffer::alloc(context, room.most.saturating_mul(room.size))?;

@@ -15,8 +15,12 @@ const fn most(size: usize) -> u64 {
         _ => 0,
     }
 }
-/// Columns to a product from which on this is tried.
+/// Threads of the block, as the kernel has them.
+const THREADS: u32 = 512;
+/// Columns to a product from which on this is tried. More products than `SORTED` take as long to sort as so many columns to clear and look
+/// through.
 const COLUMNS: u64 = 4;
+const SORTED: (u64, u64) = (512, 1 << 21);
 /// Where rows may be longer than the mean, so many times the products that they have in the mean must fit.
 const UNKNOWN: u64 = 4;
 
@@ -30,7 +34,7 @@ pub(crate) fn vxm(product: &Product) -> Result<Option<(DevicePattern, Buffer)>> 
     let mean = a.pattern.nnz.div_ceil(a.pattern.nrows.max(1) as u64);
     let bound = x.pattern.nnz.saturating_mul(a.pattern.longest.unwrap_or(u64::MAX));
     let likely = bound.min(x.pattern.nnz.saturating_mul(mean).saturating_mul(UNKNOWN));
-    if likely > most || likely.saturating_mul(COLUMNS) > columns {
+    if likely > most || likely.saturating_mul(COLUMNS) > columns || (likely > SORTED.0 && columns < SORTED.1) {
         return Ok(None);
     }
     let (bits, listed) = (product.bits, product.mask.filter(|_| product.bits.is_none()));
@@ -43,7 +47,7 @@ pub(crate) fn vxm(product: &Product) -> Result<Option<(DevicePattern, Buffer)>> 
     });
     let kernel = program.kernel("spmspv_few")?;
     let room = Room { most: bound.min(most), size: semiring.c.size as u64 };
-    row_unless(&kernel, 1, (a.pattern.ncols, room), |launch| {
+    row_unless(&kernel, THREADS, (a.pattern.ncols, room), |launch| {
         let launch = launch.arg(x.pattern.nnz).arg(&x.pattern.indices).arg(x.values).arg(&a.pattern.offsets);
         let launch = launch.arg(&a.pattern.indices).arg(a.values).arg(bits.map(|m| &m.pattern.words));
         let launch = launch.arg(listed.map_or(0, |m| m.pattern.nnz)).arg(listed.map(|m| &m.pattern.indices));
