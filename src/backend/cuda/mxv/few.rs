@@ -1,11 +1,10 @@
 //! Vector times matrix where there are few products: one block makes, sorts and sums them, in one launch that writes the row. Pushed, all
 //! columns would be cleared and looked through, of which there may be as many as a device has room for.
+use super::spmspv;
 use crate::backend::cuda::entrywise::one_row::{Room, row_unless};
-use crate::backend::cuda::product::{DeviceIds, Product, is_narrow};
-use crate::backend::cuda::runtime::program::Program;
+use crate::backend::cuda::product::{DeviceIds, Product};
 use crate::backend::cuda::{Buffer, DevicePattern};
 use crate::error::Result;
-use oplus_codegen::Template;
 
 /// Products that the kernel takes, as it says itself, by the size of their values.
 const fn most(size: usize) -> u64 {
@@ -40,11 +39,7 @@ pub(crate) fn vxm(product: &Product) -> Result<Option<(DevicePattern, Buffer)>> 
     let (bits, listed) = (product.bits, product.mask.filter(|_| product.bits.is_none()));
     let complement = bits.map(|m| m.complement).or(listed.map(|m| m.complement));
     let ids = DeviceIds::upload(context, at, semiring.reads.position)?;
-    let program = Program::new(context, Template::Spmspv, |s| {
-        let s = s.semiring(semiring.clone()).flag("narrow", is_narrow(x.pattern, a.pattern));
-        let s = s.flag("masked", complement.is_some()).flag("complement", complement == Some(true));
-        s.flag("mapped", ids.mapped())
-    });
+    let program = spmspv::program(product, complement, &ids);
     let kernel = program.kernel("spmspv_few")?;
     let room = Room { most: bound.min(most), size: semiring.c.size as u64 };
     row_unless(&kernel, THREADS, (a.pattern.ncols, room), |launch| {

@@ -1,4 +1,5 @@
-//! Vector times matrix by pushing the vector's entries along the rows of the matrix, or by its columns where they are kept.
+//! Vector times matrix by pushing the vector's entries along the rows of the matrix, by its columns where they are kept, or in one launch
+//! where products are few.
 //!
 //! Launch orders, sizes and workspaces are those of `codegen/templates/README.md`.
 use super::{few, spmv};
@@ -63,6 +64,15 @@ pub(crate) fn takes_columns(product: &Product, limited: bool) -> bool {
     all && a.pattern.nnz > 0 && turned::are_kept(a, product.semiring.reads.b, limited)
 }
 
+/// The template for a product; `complement`: of its mask, if it has one.
+pub(super) fn program<'a>(product: &Product<'a>, complement: Option<bool>, ids: &DeviceIds) -> Program<'a> {
+    let (semiring, narrow) = (product.semiring.clone(), is_narrow(product.a.pattern, product.b.pattern));
+    Program::new(product.context, Template::Spmspv, |s| {
+        let s = s.semiring(semiring).flag("narrow", narrow).flag("masked", complement.is_some());
+        s.flag("complement", complement == Some(true)).flag("mapped", ids.mapped())
+    })
+}
+
 /// Products of a block that others would share, at least.
 const HEAVY: u64 = 8192;
 /// So many times the blocks that multiprocessors hold are launched for a row that may be among x's, at most.
@@ -105,11 +115,7 @@ impl<'a> Push<'a> {
         let (tuning, c) = (tuning(context), semiring.c);
         let claims = semiring.atomic == Atomic::First || semiring.terminal == Terminal::Always;
         let preset = semiring.is_preset() && !claims;
-        let program = Program::new(context, Template::Spmspv, |s| {
-            let complement = mask.as_ref().is_some_and(|m| m.complement);
-            let s = s.semiring(semiring).flag("narrow", is_narrow(x.pattern, a.pattern));
-            s.flag("masked", mask.is_some()).flag("complement", complement).flag("mapped", ids.mapped())
-        });
+        let program = program(product, mask.as_ref().map(|m| m.complement), &ids);
         // A block finds the rows of 32 entries after those of the 32 before: it has no more than all multiprocessors need to be
         // busy.
         let blocks = u64::from(context.properties().multiprocessors * RESIDENT);
