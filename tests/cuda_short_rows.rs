@@ -201,6 +201,36 @@ fn many_rows_of_few_products() {
     }
 }
 
+/// Tables asked for by name take many short rows in one pass, and rows by class where some have more columns than a table holds.
+#[test]
+fn many_rows_of_tables_by_name() {
+    if emulator::cuda().is_none() {
+        return;
+    }
+    let (n, d) = (8_200u64, Device::Cuda(0));
+    for longest in [4u64, 40] {
+        let (mut a, mut b) = (Coo::<i64>::new(n, n), Coo::<i64>::new(n, n));
+        for row in 0..n {
+            let entries = if row % 512 == 300 { longest } else { 3 };
+            (0..entries).for_each(|e| a.push(row, (row * 7 + e * 131) % n, (row + e) as i64 % 19 - 9));
+            (0..16).for_each(|e| b.push(row, (row * 31 + e * 97) % n, (row * e) as i64 % 23 - 11));
+        }
+        let [a, b]: [Matrix<i64>; 2] = [a, b].map(|coo| Matrix::build_with(&coo, Plus).unwrap());
+        let expected = mxm(&a.to(&Device::Cpu).unwrap(), &b.to(&Device::Cpu).unwrap()).eval().unwrap();
+        let [a, b] = [a, b].map(|m| m.to(&d).unwrap());
+        let by_name = || mxm(&a, &b).strategy(Strategy::Hash);
+        let said = by_name().explain().unwrap().to_string();
+        assert!(said.contains("a hash table a row") && said.contains("should rows not suit"), "{said}");
+        let (c, trace) = by_name().traced().unwrap();
+        assert_eq!(c.entries().unwrap(), expected.entries().unwrap());
+        let ran = |name: &str| trace.kernels.iter().any(|k| k.name.starts_with(name));
+        assert!(ran("spgemm_hash"), "{trace}");
+        assert_eq!(ran("spgemm_numeric_table"), longest > 4, "{trace}");
+        assert!(!ran("spgemm_esc") && !ran("spgemm_block") && !ran("spgemm_window"), "{trace}");
+        assert_eq!(by_name().reproducible().eval().unwrap().entries().unwrap(), expected.entries().unwrap());
+    }
+}
+
 /// Few products of many entries of A, most of which name rows of B without any: several rounds of a warp's 32 entries, whose ends are
 /// anywhere in rows, and rows without a single product between.
 #[test]

@@ -200,7 +200,9 @@ tuning! {
     spmv_blocks,
     /// How many times more words than a table holds a row may seem to have, before compression.
     table_optimism,
-    /// A warp takes a row of at most this many products …
+    /// A warp's table takes a row of at most this many products (which it walks a batch at a time, waiting for each) …
+    table_products,
+    /// A warp's window takes one of at most this many …
     warp_products,
     /// … or of at most this part of all products.
     warp_share,
@@ -372,7 +374,8 @@ pub const SM_90: Tuning = Tuning {
     spmm_chunk: 512,
     spmv_chunk: 2048,
     spmv_blocks: 5,
-    table_optimism: 8,
+    table_optimism: 2,
+    table_products: 1024,
     warp_products: 8192,
     warp_share: 16384,
     symbolic_batch: 4,

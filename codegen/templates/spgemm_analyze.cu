@@ -156,9 +156,9 @@ struct Limits {
 };
 
 // Products a warp may take at most, so that none is busy when the others are done.
-__device__ inline u32 warp_limit(u64 total) {
+__device__ inline u32 warp_limit(u64 total, u32 least) {
   const u64 even = total / tuning::warp_share, share = product_share(total), most = even < share ? even : share;
-  return most > tuning::warp_products ? u32(most) : u32(tuning::warp_products);
+  return most > least ? u32(most) : least;
 }
 
 // Rows of few products by their number; of near columns by how near; class_count: others.
@@ -181,7 +181,7 @@ __device__ inline u32 small_class(u32 row, u32 work, u32 first, u32 last, const 
   const bool sorted = !flag::masked && !all && work <= tuning::window_few && limits.esc >= tuning::window_few && span > tuning::window_least;
   // Many sums in shared memory leave room for few warps: that is for rows of few products, or near columns.
   const bool near = span <= near_columns || work <= tuning::window_products || !(limits.block & 1);
-  if (span <= limits.window && !sorted && (all || (near && span <= u64(work) * tuning::window_sparsity && work <= warp_limit(total)))) {
+  if (span <= limits.window && !sorted && (all || (near && span <= u64(work) * tuning::window_sparsity && work <= warp_limit(total, tuning::warp_products)))) {
     return span <= 256 ? class_window : class_window + 32 - __clz(u32(span) - 1) - 8;
   }
   // Near columns are better off as bits, and so are those that one window of a block holds.
@@ -213,8 +213,7 @@ __device__ inline bool is_staged(u32 kind) { return kind >= class_thread && kind
 // Whether table size t is worth a try: a warp's table only for rows that do not hold up the others, and no table for rows
 // that would take it several times over.
 __device__ inline bool worth(u32 slots, u32 most, u64 work, u64 words, u64 span_words) {
-  const u64 optimism = flag::reduce ? 2 : u64(tuning::table_optimism);
-  return work <= most && (span_words <= 2 * slots || words <= slots / 2 * optimism);
+  return work <= most && (span_words <= 2 * slots || words <= slots / 2 * tuning::table_optimism);
 }
 
 __device__ inline Choice choose(u32 row, u32 work, u32 first, u32 last, const u64* a_offsets, const u64* m_offsets,
@@ -232,7 +231,7 @@ __device__ inline Choice choose(u32 row, u32 work, u32 first, u32 last, const u6
   u64 words = bound < span_words ? bound : span_words;
   if (flag::masked && flag::complement) words += mask;
   const u64 share = product_share(total);
-  const u32 most = warp_limit(total);
+  const u32 most = warp_limit(total, tuning::table_products);
   if (bound <= tuning::table3_bytes) {  // 8 times the sums of table 3
     if (worth(tuning::table0_slots, most, work, words, span_words)) return {class_table + 0, 1};
     if (worth(tuning::table1_slots, most, work, words, span_words)) return {class_table + 1, 1};

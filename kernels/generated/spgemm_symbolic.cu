@@ -312,7 +312,8 @@ constexpr u32 esc = 3136, sort = 720, window = 576, block = 1584, thread = 16384
 namespace oplus {
 namespace tuning {
 constexpr u32 table_warp_block = 256;
-constexpr u32 table_optimism = 8;
+constexpr u32 table_optimism = 2;
+constexpr u32 table_products = 1024;
 constexpr u32 symbolic_batch = 4;
 constexpr u32 shared_round = 8192;
 constexpr u32 long_rows = 20;

@@ -348,7 +348,8 @@ namespace oplus {
 namespace tuning {
 constexpr u32 copy_block = 256;
 constexpr u32 table_warp_block = 256;
-constexpr u32 table_optimism = 8;
+constexpr u32 table_optimism = 2;
+constexpr u32 table_products = 1024;
 constexpr u32 symbolic_batch = 4;
 constexpr u32 numeric_batch = 2;
 constexpr u32 shared_round = 8192;

@@ -9,6 +9,7 @@ use super::{Job, Made};
 use crate::backend::cuda::runtime::program::Program;
 use crate::backend::cuda::runtime::report::SAID;
 use crate::error::{Error, Result};
+use crate::spgemm::Strategy;
 use oplus_codegen::Template;
 use oplus_codegen::text::Atomic;
 
@@ -93,8 +94,9 @@ impl Job<'_> {
     pub(super) fn surely_hashed(&self, small: bool) -> bool {
         small && self.longest_row().is_some_and(|most| most <= u64::from(Tables::TINY))
     }
-    /// The product, of at most `bound` entries; `None` where sorting is better, or rows have too many columns.
-    pub(super) fn mxm_hashed(&self, bound: u64, small: bool) -> Result<Option<Made>> {
+    /// The product, of at most `bound` entries; `None` where sorting is better, if it may be sorted, or rows have too many columns.
+    pub(super) fn mxm_hashed(&self, bound: u64, small: bool, strategy: Strategy) -> Result<Option<Made>> {
+        let asked = strategy == Strategy::Hash;
         let longest = self.longest_row().unwrap_or(u64::MAX);
         let surely = self.surely_hashed(small);
         let likely = self.likely_fits(longest) && self.is_small() && !self.may_be_apart();
@@ -106,12 +108,13 @@ impl Job<'_> {
             Sampled { entries, most: longest.min(u64::from(Tables::FITS)), compressed: true, near: false }
         } else {
             let seen = self.sampled_by_hash()?;
-            if self.mean_products() < u64::from(self.tuning.hash_mean) && !seen.compressed {
+            if !asked && self.mean_products() < u64::from(self.tuning.hash_mean) && !seen.compressed {
                 return Ok(None);
             }
             seen
         };
-        let own = Tables::OWN_SLOTS.into_iter().filter_map(|slots| self.own_tables(slots, &seen));
+        // A row's lanes that have tables of their own do not sum in the order of k, as rows asked for by name do.
+        let own = Tables::OWN_SLOTS.into_iter().filter(|_| !asked).filter_map(|slots| self.own_tables(slots, &seen));
         for tables in own.chain(Tables::SLOTS.into_iter().map(|slots| self.tables(slots))) {
             // Tables are better not quite full, and other rows may be longer than those seen.
             let spare = if tables.own { seen.most / 8 } else { seen.most / 4 };

@@ -135,6 +135,11 @@ impl Job<'_> {
         let most = self.longest_row()?;
         let spec = Spec::new(Template::SpgemmThread, self.context.properties().architecture);
         let spec = spec.semiring(self.semiring.clone()).flag("wide", self.is_wide());
+        if strategy == Strategy::Hash {
+            // Of few rows classes cost little more.
+            let hash = self.by_parts() && self.hash_might_fit(most) && self.worth_sampling();
+            return hash.then_some(Whole::Hash);
+        }
         let esc = matches!(strategy, Strategy::Auto | Strategy::Esc);
         if let Some(width) = [16u32, 32].into_iter().find(|w| esc && u64::from(*w) >= most) {
             // Where most rows are much shorter than the longest might be, the network is too wide for them.
@@ -187,7 +192,7 @@ impl Job<'_> {
                 }
             }
             Whole::Block => self.allocated(self.room_of_blocks(bound), |c| self.by_blocks(c)),
-            Whole::Hash => match self.mxm_hashed(bound, small)? {
+            Whole::Hash => match self.mxm_hashed(bound, small, strategy)? {
                 None => self.mxm_otherwise(whole, strategy),
                 made => Ok(made),
             },
@@ -212,6 +217,7 @@ impl Job<'_> {
         match whole {
             Whole::Thread(_) | Whole::Block => None,
             Whole::Esc(..) => block().filter(|_| strategy == Strategy::Auto),
+            Whole::Hash if strategy != Strategy::Auto => None,
             Whole::Hash => self.whole_by_sorting().or_else(block),
         }
     }
