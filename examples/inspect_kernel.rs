@@ -178,7 +178,24 @@ fn semiring(name: SemiringName, scalar: &str) -> Option<SemiringText> {
     })
 }
 
+/// Refuses what the strategy's kernels do not know: it would be ignored.
+fn known(options: &Options) -> std::result::Result<(), String> {
+    let template = options.strategy.template();
+    let (flag, number) =
+        (|name| template.flags().contains(&name), |name| template.numbers().iter().any(|(known, _)| *known == name));
+    let asked = [
+        ("--masked", options.masked, flag("masked")),
+        ("--wide", options.wide, flag("narrow")),
+        ("--whole", options.whole, flag("whole")),
+        ("--width", options.width.is_some(), number("width") || number("slots")),
+    ];
+    let Some((option, ..)) = asked.iter().find(|(_, asked, known)| *asked && !known) else { return Ok(()) };
+    let strategy = options.strategy.to_possible_value().map(|v| v.get_name().to_string()).unwrap_or_default();
+    Err(format!("`{strategy}` knows no {option}"))
+}
+
 fn run(options: Options) -> std::result::Result<(), Box<dyn std::error::Error>> {
+    known(&options)?;
     let template = options.strategy.template();
     let mut spec = Spec::new(template, options.arch);
     if template.needs_semiring() {

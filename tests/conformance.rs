@@ -1,8 +1,8 @@
 //! Cases that SuiteSparse:GraphBLAS solved, on every backend: `tests/conformance/README.md`.
 //!
 //! `OPLUS_CONFORMANCE` names another file of cases, `OPLUS_CONFORMANCE_FAILED` a file for the numbers of failed ones.
-//! On CUDA every operator on every type is a kernel to compile: `OPLUS_CONFORMANCE_KINDS` says for how many, and for which of
-//! them `OPLUS_CONFORMANCE_SALT`, a number that is printed: others every day where it is not given.
+//! On CUDA every operator on every type is a kernel to compile: a GPU takes all of them, the emulator a part. `OPLUS_CONFORMANCE_KINDS`
+//! says how many, and which of them `OPLUS_CONFORMANCE_SALT`, a number that is printed: others every day where it is not given.
 #[path = "conformance/call.rs"]
 mod call;
 #[path = "conformance/case.rs"]
@@ -24,8 +24,11 @@ mod structure;
 use call::Call;
 use case::{Case, Fault};
 use oplus::prelude::*;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::hash::{DefaultHasher, Hash, Hasher};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
+use std::thread;
 use std::time::SystemTime;
 
 fn replay(case: &Case, device: Device) -> Fault<()> {
@@ -82,9 +85,9 @@ fn chosen(cases: Vec<&Case>, kinds: usize, salt: u64) -> BTreeSet<String> {
     all.into_iter().collect()
 }
 
-/// All cases of at most `kinds` operators; every failure is told.
-fn all(device: Device, kinds: usize) {
-    let mut failed = Vec::new();
+/// All cases of at most `kinds` operators, none only where none are asked for, by so many threads: a kind is one's; every failure is told.
+fn all(device: Device, kinds: usize, threads: usize) {
+    let asked = kinds;
     let (file, made, cases) = cases();
     assert!(!cases.is_empty(), "{file} has no cases");
     // There are very many operators alone: they are a third of what is to be compiled.
@@ -92,14 +95,33 @@ fn all(device: Device, kinds: usize) {
     let salt = salt();
     let (mut kinds, functions) = (chosen(others, kinds, salt), chosen(functions, kinds.div_ceil(3), salt));
     kinds.extend(functions);
-    let mut run = 0;
-    for case in cases.iter().filter(|case| kinds.contains(&case.kind())) {
-        run += 1;
-        if let Err(e) = replay(case, device) {
-            eprintln!("{device}: case {} of {file}: {}: {e}", case.place, case.text);
-            failed.push(case.place.to_string());
-        }
+    let mut by_kind = BTreeMap::<String, Vec<&Case>>::new();
+    for (kind, case) in cases.iter().map(|case| (case.kind(), case)).filter(|(kind, _)| kinds.contains(kind)) {
+        by_kind.entry(kind).or_default().push(case);
     }
+    let by_kind: Vec<_> = by_kind.into_values().collect();
+    let run: usize = by_kind.iter().map(Vec::len).sum();
+    assert!(run > 0 || asked == 0, "no case of {file} is of the {} kinds that are chosen of it", kinds.len());
+    let (next, failed) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
+    let work = || {
+        while let Some(cases) = by_kind.get(next.fetch_add(1, Ordering::Relaxed)) {
+            for case in cases {
+                if let Err(e) = replay(case, device) {
+                    eprintln!("{device}: case {} of {file}: {}: {e}", case.place, case.text);
+                    failed.lock().unwrap_or_else(PoisonError::into_inner).push(case.place);
+                }
+            }
+        }
+    };
+    thread::scope(|scope| {
+        for _ in 1..threads {
+            thread::Builder::new().stack_size(STACK).spawn_scoped(scope, work).expect("a thread");
+        }
+        work();
+    });
+    let mut failed = failed.into_inner().unwrap_or_else(PoisonError::into_inner);
+    failed.sort_unstable();
+    let failed: Vec<String> = failed.iter().map(usize::to_string).collect();
     let failures = failed.len();
     println!("{device}: {run} of {} cases, {} operators, {failures} failed, salt {salt}", cases.len(), kinds.len());
     if let Ok(path) = std::env::var("OPLUS_CONFORMANCE_FAILED") {
@@ -113,24 +135,31 @@ fn all(device: Device, kinds: usize) {
     );
 }
 
+/// What a thread has for the compiler of kernels, which goes deep.
+const STACK: usize = 16 << 20;
+
 #[test]
 fn reference_agrees_with_suitesparse() {
-    all(Device::Reference, usize::MAX);
+    all(Device::Reference, usize::MAX, 1);
 }
 
 #[test]
 fn cpu_agrees_with_suitesparse() {
-    all(Device::Cpu, usize::MAX);
+    all(Device::Cpu, usize::MAX, 1);
 }
 
 #[cfg(feature = "cuda")]
 #[test]
 fn cuda_agrees_with_suitesparse() {
-    let kinds = match common::emulator::cuda() {
+    let (kinds, threads) = match common::emulator::cuda() {
         None => return,
-        Some(common::emulator::Cuda::Emulated(_)) => 40,
-        Some(common::emulator::Cuda::Gpu) => 60,
+        Some(common::emulator::Cuda::Emulated(_)) => (40, 1),
+        // The kernels take their time to compile, each on one processor.
+        Some(common::emulator::Cuda::Gpu) => {
+            (usize::MAX, thread::available_parallelism().map_or(1, |n| n.get().min(16)))
+        }
     };
-    let asked = std::env::var("OPLUS_CONFORMANCE_KINDS").ok().and_then(|n| n.parse().ok());
-    all(Device::Cuda(0), asked.unwrap_or(kinds));
+    let asked = std::env::var("OPLUS_CONFORMANCE_KINDS").ok().filter(|kinds| !kinds.is_empty());
+    let asked = asked.map(|n| n.parse().unwrap_or_else(|e| panic!("OPLUS_CONFORMANCE_KINDS: {n}: {e}")));
+    all(Device::Cuda(0), asked.unwrap_or(kinds), threads);
 }

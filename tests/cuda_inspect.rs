@@ -104,6 +104,38 @@ fn widths_that_none_has() {
     }
 }
 
+/// What a strategy's kernels do not have would be ignored: it is refused, before anything is compiled.
+#[test]
+fn options_that_a_strategy_does_not_know() {
+    let nothing = tempfile::tempdir().unwrap();
+    for (strategy, option) in [
+        ("band", "--masked"),
+        ("contract", "--masked"),
+        ("slices", "--wide"),
+        ("analyze", "--wide"),
+        ("hash", "--whole"),
+        ("window", "--whole"),
+        ("symbolic", "--width"),
+        ("segmented_merge", "--width"),
+    ] {
+        let mut arguments = vec!["--strategy", strategy, option];
+        arguments.extend((option == "--width").then_some("64"));
+        refused("inspect_kernel", &arguments, &format!("`{strategy}` knows no {option}"));
+    }
+    // Others go on, as far as there is NVRTC.
+    for (strategy, options) in [
+        ("esc", &["--masked", "--wide", "--whole", "--width", "32"][..]),
+        ("hash_table", &["--masked", "--wide", "--width", "128"]),
+        ("dot", &["--masked", "--wide"]),
+        ("block", &["--whole", "--width", "2048"]),
+    ] {
+        let mut command = example("inspect_kernel");
+        command.args(["--strategy", strategy]).args(options).env("OPLUS_NVRTC_PATH", nothing.path());
+        let err = String::from_utf8(command.output().unwrap().stderr).unwrap();
+        assert!(err.contains("NVRTC") && !err.contains("knows no"), "{strategy} {options:?}: {err}");
+    }
+}
+
 /// As on a machine that has no NVRTC, on any: one line says so, and no source is printed before it.
 #[test]
 fn no_nvrtc_is_one_line() {

@@ -412,9 +412,20 @@ fn exceptions() -> Vec<(Step, [usize; 2])> {
         "hypersparse, a product" |d| mxm(&d.huge, &d.huge).eval();
         "hypersparse, positions" |d| apply_index(&d.huge, RowIndex, 3).eval();
     };
-    // Which rows and columns are in use is found on the host: here, and where a Kronecker product has more than 2²⁴ places.
+    // Which rows and columns are in use is known on the host: here, and where a Kronecker product has more than 2²⁴ places, which one of
+    // the larger operands has: a row of these is 30 of its.
     let named = steps! {
         "the format Hypersparse" |d| d.a.to_format(Format::Hypersparse);
+        "kronecker, many places" |d| {
+            let mut b = d.two.clone();
+            b.resize(30 * d.n, 30 * d.n)?;
+            kronecker(&d.a, &b, Times).eval()
+        };
+    };
+    // Where entries go among dimensions whose names are lists is reckoned from these, on the host: positions go there and back.
+    let moved = steps! {
+        "reshape, hypersparse" |d| reshape(&d.huge, 1 << 41, 1 << 39);
+        "reshape_columns, hypersparse" |d| reshape_columns(&d.huge, 1 << 41, 1 << 39);
     };
     // How much work a vector makes is looked up on the host: it explains and computes nothing.
     let explained = steps! {
@@ -424,6 +435,7 @@ fn exceptions() -> Vec<(Step, [usize; 2])> {
     with(lists, [0, 16])
         .chain(with(names, [0, 32]))
         .chain(with(named, [32, 32]))
+        .chain(with(moved, [16, 16]))
         .chain(with(explained, [64, 0]))
         .collect()
 }

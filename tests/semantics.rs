@@ -1,4 +1,5 @@
-//! The semantics of the GraphBLAS, line by line, on the reference, the CPU and CUDA (emulated or real).
+//! The semantics of the GraphBLAS, line by line, on the reference, the CPU and CUDA (emulated or real). Rules of products are held against
+//! every strategy but bands, on the emulator against `Auto`, `Hash`, `Esc` and `Dot` alone (`kit.rs`): `cuda_strategies.rs` has the others there.
 //!
 //! The labels at the beginnings of the names: e mask, accumulator and replace; a aliasing; s shapes; z explicit zeros; r
 //! semirings; b building and l elements; x extract and assign; d reduce; o operators; t transpose, kronecker, select and apply; f formats;

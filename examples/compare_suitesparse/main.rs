@@ -88,6 +88,8 @@ fn make(name: &str, data: Option<&Path>) -> Outcome<Coo<f64>> {
         "stencil9" => generate::stencil_9(n()?, n()?)?,
         "stencil7" => generate::stencil_7(n()?, n()?, n()?)?,
         "stencil27" => generate::stencil_27(n()?, n()?, n()?)?,
+        // Roads.
+        "grid" => generate::road_grid(n()?, n()?, 1)?,
         "rmat" => generate::rmat(u32::try_from(n()?)?, 8, Default::default(), 1)?,
         "band" => generate::band(1 << 17, n()?, 1)?,
         "uniform" => generate::uniform(1 << 17, 1 << 17, n()?, 1)?,

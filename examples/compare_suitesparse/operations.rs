@@ -1,5 +1,5 @@
-//! Every operation but products of matrices, on one matrix and what goes with it.
-use crate::{LONGEST, Outcome, make, sized, suits};
+//! Every operation, on one matrix and what goes with it; products of matrices are `Case`'s but for one.
+use crate::{LONGEST, Outcome, make, suits};
 use oplus::generate::Random;
 use oplus::interop::CsrParts;
 use oplus::prelude::*;
@@ -30,6 +30,38 @@ pub struct Operands {
     listed: Matrix<f64>,
     few: Matrix<f64>,
     tiles: Vec<Vec<Matrix<f64>>>,
+    /// Half of B, which masks.
+    mask: Matrix<f64>,
+    /// Half of `wide`, and what of it is at the listed columns.
+    half: Vector<f64>,
+    part: Vector<f64>,
+    /// Of A's entries and of B's a sixteenth in any order, and of B's first ones as many in theirs.
+    gone: Coo<f64>,
+    set: Coo<f64>,
+    appended: Coo<f64>,
+}
+
+/// The same in any order.
+fn shuffled(coo: &Coo<f64>, random: &mut Random) -> Coo<f64> {
+    let mut shuffled = coo.clone();
+    for e in (1..coo.len()).rev() {
+        let other = random.below(e as u64 + 1) as usize;
+        shuffled.rows.swap(e, other);
+        shuffled.columns.swap(e, other);
+        shuffled.values.swap(e, other);
+    }
+    shuffled
+}
+
+/// A sixteenth of them, those in front.
+fn first(coo: &Coo<f64>) -> Coo<f64> {
+    let n = (coo.len() / 16).max(1);
+    let (rows, columns, values) = (coo.rows[..n].to_vec(), coo.columns[..n].to_vec(), coo.values[..n].to_vec());
+    Coo { rows, columns, values, ..Coo::new(coo.nrows, coo.ncols) }
+}
+
+fn fresh_vector(x: &Vector<f64>) -> Result<Vector<f64>> {
+    Vector::build(x.len(), &x.entries()?)
 }
 
 /// One that nobody else holds.
@@ -64,13 +96,7 @@ impl Operands {
             near.push(coo.rows[e], column, 1.0 - random.unit());
         }
         let b = Matrix::build_with(&near, First)?;
-        let mut shuffled = coo.clone();
-        for e in (1..n).rev() {
-            let other = random.below(e as u64 + 1) as usize;
-            shuffled.rows.swap(e, other);
-            shuffled.columns.swap(e, other);
-            shuffled.values.swap(e, other);
-        }
+        let mixed = shuffled(&coo, &mut random);
         let used = |mut ids: Vec<u64>| {
             ids.sort_unstable();
             ids.dedup();
@@ -94,7 +120,35 @@ impl Operands {
         let line = (coo.rows[n / 2], coo.columns[n / 2]);
         let (m, k) = (coo.nrows, coo.ncols);
         let tiles = split(&a, &[m / 2, m - m / 2], &[k / 2, k - k / 2])?;
-        Ok(Self { coo, shuffled, a, b, small, wide, high, lists, middle, line, region, listed, few, tiles })
+        let mask = select(&b, ValueGt, 0.5).eval()?;
+        let half = wide.entries()?.into_iter().filter(|_| random.below(2) == 0).collect::<Vec<_>>();
+        let half = Vector::build(wide.len(), &half)?;
+        let part = extract_vector(&half, &lists[1][..]).eval()?;
+        let near = b.to_coo()?;
+        let (gone, set, appended) = (first(&mixed), first(&shuffled(&near, &mut random)), first(&near));
+        let shuffled = mixed;
+        Ok(Self {
+            coo,
+            shuffled,
+            a,
+            b,
+            small,
+            wide,
+            high,
+            lists,
+            middle,
+            line,
+            region,
+            listed,
+            few,
+            tiles,
+            mask,
+            half,
+            part,
+            gone,
+            set,
+            appended,
+        })
     }
 
     pub fn reply(&self) -> String {
@@ -112,10 +166,15 @@ impl Operands {
         put("region.coo", &self.region.to_coo()?)?;
         put("listed.coo", &self.listed.to_coo()?)?;
         put("few.coo", &self.few.to_coo()?)?;
-        for (name, x) in [("wide.coo", &self.wide), ("high.coo", &self.high)] {
+        put("mask.coo", &self.mask.to_coo()?)?;
+        put("gone.coo", &self.gone)?;
+        put("set.coo", &self.set)?;
+        put("appended.coo", &self.appended)?;
+        let vectors = [("wide", &self.wide), ("high", &self.high), ("half", &self.half), ("part", &self.part)];
+        for (name, x) in vectors {
             let mut coo = Coo::new(1, x.len());
             x.entries()?.into_iter().for_each(|(i, v)| coo.push(0, i, v));
-            put(name, &coo)?;
+            put(&format!("{name}.coo"), &coo)?;
         }
         for (name, list) in ["rows", "columns", "few_rows", "few_columns"].iter().zip(&self.lists) {
             let words: Vec<u8> = list.iter().flat_map(|i| i.to_le_bytes()).collect();
@@ -135,11 +194,18 @@ impl Operands {
             let changed = |mut c: Matrix<f64>| f(&mut c).map(|()| c);
             timed(count, || fresh(a), |c| Ok(changed(c)?), matrix)
         };
+        let into_vector = |f: &dyn Fn(&mut Vector<f64>) -> Result<()>| {
+            let changed = |mut c: Vector<f64>| f(&mut c).map(|()| c);
+            timed(count, || fresh_vector(x), |c| Ok(changed(c)?), vector)
+        };
+        let mask = || self.mask.structure();
         let made = |f: &dyn Fn() -> Result<Matrix<f64>>| timed(count, || Ok(()), |()| Ok(f()?), matrix);
         let vector_made = |f: &dyn Fn() -> Result<Vector<f64>>| timed(count, || Ok(()), |()| Ok(f()?), vector);
         let number = |f: &dyn Fn() -> Result<f64>| timed(count, || Ok(()), |()| Ok(f()?), |x| Ok((0, *x, *x)));
         match operation {
             "ewise_add" => made(&|| ewise_add(a, b, Plus).eval()),
+            "ewise_add masked" => into(&|c| ewise_add(a, b, Plus).mask(&mask()).replace().into(c)),
+            "apply masked" => into(&|c| apply(a, Negate).mask(&mask()).replace().into(c)),
             "ewise_mult" => made(&|| ewise_mult(a, b, Times).eval()),
             "ewise_union" => made(&|| ewise_union(a, 2.0, b, 3.0, Minus).eval()),
             "apply" => made(&|| apply(a, Negate).eval()),
@@ -171,6 +237,11 @@ impl Operands {
             "assign scalar" => into(&|c| assign_scalar(7.5, &few_rows[..], &few_columns[..]).into(c)),
             "assign row" => into(&|c| assign_row(x, row, ..).into(c)),
             "assign column" => into(&|c| assign_column(y, .., column).into(c)),
+            "subassign row" => into(&|c| subassign_row(x, row, ..).accumulate(Plus).into(c)),
+            "subassign column" => into(&|c| subassign_column(y, .., column).accumulate(Plus).into(c)),
+            "subassign scalar" => {
+                into(&|c| subassign_scalar(7.5, &few_rows[..], &few_columns[..]).accumulate(Plus).into(c))
+            }
             "subassign range" => into(&|c| subassign(&self.region, r..s, t..u).accumulate(Plus).into(c)),
             "accumulate" => into(&|c| apply(b, Identity).accumulate(Plus).into(c)),
             "build" => made(&|| Matrix::build_with(&self.shuffled, Plus)),
@@ -206,6 +277,47 @@ impl Operands {
             ),
             "scale rows" => made(&|| scale_rows(y, a, Times).eval()),
             "scale columns" => made(&|| scale_columns(a, x, Times).eval()),
+            "argmin rows" => {
+                timed(count, || Ok(()), |()| Ok(argmin_rows(a).eval()?), |c: &Vector<u64>| vector(&c.cast()?))
+            }
+            "get elements" => number(&|| {
+                let rows = self.gone.rows.iter().chain(&self.set.rows);
+                let columns = self.gone.columns.iter().chain(&self.set.columns);
+                rows.zip(columns).try_fold(0.0, |sum, (i, j)| Ok(sum + a.get(*i, *j)?.unwrap_or(0.0)))
+            }),
+            "set elements" => into(&|c| c.update(&updates(&self.set)?)),
+            "append elements" => timed(
+                count,
+                || Matrix::new(m, n),
+                |mut c: Matrix<f64>| {
+                    c.update(&updates(&self.appended)?)?;
+                    Ok(c)
+                },
+                matrix,
+            ),
+            "remove elements" => into(&|c| {
+                let mut gone = Updates::new();
+                self.gone.rows.iter().zip(&self.gone.columns).try_for_each(|(i, j)| gone.remove(*i, *j))?;
+                c.update(&gone)
+            }),
+            "tuples" => timed(
+                count,
+                || Ok(()),
+                |()| Ok(a.to_coo()?),
+                |coo| {
+                    let all = coo.rows.iter().zip(&coo.columns).zip(&coo.values);
+                    Ok(all.fold((0, 0.0, 0.0), |sum, ((i, j), v)| (sum.0 + 1, sum.1 + v, sum.2 + v * weight(*i, *j))))
+                },
+            ),
+            "vector ewise_add" => vector_made(&|| ewise_add(x, &self.half, Plus).eval()),
+            "vector ewise_mult" => vector_made(&|| ewise_mult(x, &self.half, Times).eval()),
+            "vector apply" => vector_made(&|| apply(x, Negate).eval()),
+            "vector select" => vector_made(&|| select(x, ValueGt, 0.5).eval()),
+            "vector reduce" => number(&|| reduce(x, Plus)),
+            "vector extract" => vector_made(&|| extract_vector(x, &columns[..]).eval()),
+            "vector assign" => into_vector(&|c| assign_vector(&self.part, &columns[..]).into(c)),
+            "vector assign scalar" => into_vector(&|c| assign_scalar_vector(7.5, &columns[..]).into(c)),
+            "mxm" => made(&|| mxm(a, a).transpose_b().eval()),
             "mxv" => vector_made(&|| mxv(a, x).eval()),
             "vxm" => vector_made(&|| vxm(y, a).eval()),
             _ => Err(format!("no operation {operation}").into()),
@@ -213,10 +325,17 @@ impl Operands {
     }
 }
 
+fn updates(coo: &Coo<f64>) -> Result<Updates<f64>> {
+    let mut updates = Updates::new();
+    let mut all = coo.rows.iter().zip(&coo.columns).zip(&coo.values);
+    all.try_for_each(|((i, j), v)| updates.set(*i, *j, *v))?;
+    Ok(updates)
+}
+
 /// Rows and columns at most: of a file, and of `hyper`.
 const MOST: u64 = 1 << 40;
 
-/// `hyper-20`: 2²⁰ entries in a quarter as many rows and columns of 2⁴⁰; `grid-1024`: roads; others as for products.
+/// `hyper-20`: 2²⁰ entries in a quarter as many rows and columns of 2⁴⁰; others as for products.
 fn made(name: &str, data: Option<&Path>) -> Outcome<Coo<f64>> {
     let mut random = Random::new(3, 9);
     let mut coo = match name.split_once('-') {
@@ -237,7 +356,6 @@ fn made(name: &str, data: Option<&Path>) -> Outcome<Coo<f64>> {
             }
             coo
         }
-        Some(("grid", n)) => oplus::generate::road_grid(sized(name, n)?, sized(name, n)?, 1)?,
         _ => return make(name, data),
     };
     coo.values.iter_mut().for_each(|v| *v = 1.0 - random.unit());

@@ -4,7 +4,8 @@ use std::fmt::{Display, Formatter};
 
 /// What [`explain`](crate::operation::Operation::explain) finds out about a product without computing it.
 ///
-/// `Display` gives it as lines for people.
+/// `Display` gives it as lines for people. The bytes are those of the strategy that is taken; `.strategy(s)` before `.explain()` gives those
+/// of another one.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Explanation {

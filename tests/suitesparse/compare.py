@@ -26,7 +26,7 @@ from suitesparse_graphblas import ffi, lib
 
 ss.initialize()
 MATRICES = """stencil5-1024 stencil9-1024 stencil7-101 stencil27-48 rmat-14 rmat-15 rmat-16 band-2 band-15 uniform-4
-uniform-16""".split()
+uniform-16 grid-1024""".split()
 FILES = """wiki-Vote p2p-Gnutella31 ca-CondMat email-Enron facebook_combined cit-HepPh com-dblp web-NotreDame rail507
 cage9 socfb-MIT USA-road-d.NY usroads as-22july06 bcsstk33_graph bcsstk17_pattern crystk01_pattern wave vibrobox_graph
 finan512 delaunay_n16 4elt bcsstk13 bcsstk16 SiH4 memplus orani678 pilot87 lp_dfl001""".split()

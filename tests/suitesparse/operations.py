@@ -1,4 +1,5 @@
-"""Every operation but products of matrices against SuiteSparse:GraphBLAS, one table: operation by matrix.
+"""Every operation against SuiteSparse:GraphBLAS, one table: operation by matrix. Products of matrices are in `compare.py`, but for
+those of hypersparse ones.
 
     pip install suitesparse-graphblas numpy
     cargo build --release --example compare_suitesparse
@@ -6,7 +7,7 @@
 
 Measured as in `compare.py`: rounds of both sides alternate, results are allocated within the time and freed outside of it,
 what is assigned to is copied before. Theirs is the time until GrB_wait returns. Results are compared by the number of
-entries, the sum of values, and the sum of values with weights by position.
+entries, the sum of values, and the sum of values with weights by position. Needs a C compiler for what is done element by element.
 """
 import argparse
 import math
@@ -22,9 +23,12 @@ import suitesparse_graphblas as ss
 from suitesparse_graphblas import ffi, lib
 
 from compare import Other, check, mean
+from elements import compiled, each
 
 MATRICES = "rmat-16 grid-1024 stencil7-101 hyper-20".split()
 NULL, WAIT = ffi.NULL, lib.GrB_MATERIALIZE
+# What is compared elsewhere, by the beginnings of matrices' names: C = A·Aᵀ of these is too large to be read whole, as it is here.
+ELSEWHERE = {"mxm": ("rmat", "stencil")}
 OPERATIONS = {}
 
 
@@ -53,9 +57,10 @@ class Operands:
     def __init__(self, directory, reply):
         self.m, self.n, self.nnz, self.row, self.column = (int(w) for w in reply)
         self.directory, self.kept = directory, []
-        self.a, self.b, self.small, self.region, self.listed, self.few = (
-            self.matrix(name) for name in ("a", "b", "small", "region", "listed", "few"))
-        self.wide, self.high = self.vector("wide"), self.vector("high")
+        self.a, self.b, self.small, self.region, self.listed, self.few, self.mask = (
+            self.matrix(name) for name in ("a", "b", "small", "region", "listed", "few", "mask"))
+        self.wide, self.high, self.half, self.part = (self.vector(name) for name in ("wide", "high", "half", "part"))
+        self.gone, self.set, self.appended = (self.read(name) for name in ("gone", "set", "appended"))
         names = ("rows", "columns", "few_rows", "few_columns")
         self.lists = {name: np.fromfile(directory / f"{name}.list", dtype=np.uint64) for name in names}
         middle = lambda n: np.array([n // 4, n // 4 * 3 - 1, 1], dtype=np.uint64)
@@ -130,12 +135,12 @@ def fresh(kind, f, ctype="FP64", shape=None):
     return prepare
 
 
-def changed(f):
-    """An operation on a copy of A: f(operands, c)."""
+def changed(f, kind="Matrix"):
+    """An operation on a copy of A, or of the vector as long as A is wide: f(operands, c)."""
     def prepare(o):
         def copy():
-            c = ffi.new("GrB_Matrix *")
-            check(lib.GrB_Matrix_dup(c, o.a[0]))
+            c = ffi.new(f"GrB_{kind} *")
+            check(getattr(lib, f"GrB_{kind}_dup")(c, (o.a if kind == "Matrix" else o.wide)[0]))
             wait(c)
             return c
         def run(c):
@@ -155,18 +160,22 @@ def number(f):
     return prepare
 
 
-D, F = lib.GrB_DESC_T0, "FP64"
+D, F, MASKED = lib.GrB_DESC_T0, "FP64", lib.GrB_DESC_RS
 HALF = lambda o: (o.middle[0][1] - o.middle[0][0] + 1, o.middle[1][1] - o.middle[1][0] + 1)
 RANGE = lambda o: (index(o.middle[0]), lib.GxB_RANGE, index(o.middle[1]), lib.GxB_RANGE)
 LISTS = lambda o: (*o.list("rows"), *o.list("columns"))
 FEW = lambda o: (*o.list("few_rows"), *o.list("few_columns"))
+COLUMNS = lambda o: o.list("columns")
 counts = lambda a, b: lambda o: (len(o.lists[a]), len(o.lists[b]))
 OPERATIONS |= {
     "ewise_add": fresh("Matrix", lambda o, c: lib.GrB_Matrix_eWiseAdd_BinaryOp(c, NULL, NULL, lib.GrB_PLUS_FP64, o.a[0], o.b[0], NULL)),
+    "ewise_add masked": changed(lambda o, c: lib.GrB_Matrix_eWiseAdd_BinaryOp(
+        c, o.mask[0], NULL, lib.GrB_PLUS_FP64, o.a[0], o.b[0], MASKED)),
     "ewise_mult": fresh("Matrix", lambda o, c: lib.GrB_Matrix_eWiseMult_BinaryOp(c, NULL, NULL, lib.GrB_TIMES_FP64, o.a[0], o.b[0], NULL)),
     "ewise_union": fresh("Matrix", lambda o, c: lib.GxB_Matrix_eWiseUnion(
         c, NULL, NULL, lib.GrB_MINUS_FP64, o.a[0], scalar(2.0), o.b[0], scalar(3.0), NULL)),
     "apply": fresh("Matrix", lambda o, c: lib.GrB_Matrix_apply(c, NULL, NULL, lib.GrB_AINV_FP64, o.a[0], NULL)),
+    "apply masked": changed(lambda o, c: lib.GrB_Matrix_apply(c, o.mask[0], NULL, lib.GrB_AINV_FP64, o.a[0], MASKED)),
     "apply bound": fresh("Matrix", lambda o, c: lib.GrB_Matrix_apply_BinaryOp2nd_FP64(c, NULL, NULL, lib.GrB_TIMES_FP64, o.a[0], 2.5, NULL)),
     "apply index": fresh("Matrix", lambda o, c: lib.GrB_Matrix_apply_IndexOp_INT64(c, NULL, NULL, lib.GrB_ROWINDEX_INT64, o.a[0], 1, NULL), "INT64"),
     "cast": fresh("Matrix", lambda o, c: lib.GrB_Matrix_apply(c, NULL, NULL, lib.GrB_IDENTITY_FP32, o.a[0], NULL), "FP32"),
@@ -192,6 +201,11 @@ OPERATIONS |= {
     "assign row": changed(lambda o, c: lib.GrB_Row_assign(c, NULL, NULL, o.wide[0], o.row, lib.GrB_ALL, o.n, NULL)),
     "assign column": changed(lambda o, c: lib.GrB_Col_assign(c, NULL, NULL, o.high[0], lib.GrB_ALL, o.m, o.column, NULL)),
     "subassign range": changed(lambda o, c: lib.GxB_Matrix_subassign(c, NULL, lib.GrB_PLUS_FP64, o.region[0], *RANGE(o), NULL)),
+    "subassign row": changed(lambda o, c: lib.GxB_Row_subassign(
+        c, NULL, lib.GrB_PLUS_FP64, o.wide[0], o.row, lib.GrB_ALL, o.n, NULL)),
+    "subassign column": changed(lambda o, c: lib.GxB_Col_subassign(
+        c, NULL, lib.GrB_PLUS_FP64, o.high[0], lib.GrB_ALL, o.m, o.column, NULL)),
+    "subassign scalar": changed(lambda o, c: lib.GxB_Matrix_subassign_FP64(c, NULL, lib.GrB_PLUS_FP64, 7.5, *FEW(o), NULL)),
     "accumulate": changed(lambda o, c: lib.GrB_Matrix_apply(c, NULL, lib.GrB_PLUS_FP64, lib.GrB_IDENTITY_FP64, o.b[0], NULL)),
     "resize down": changed(lambda o, c: lib.GrB_Matrix_resize(c, o.m // 2, o.n // 2)),
     "resize up": changed(lambda o, c: lib.GrB_Matrix_resize(c, o.m * 2, o.n * 2)),
@@ -201,6 +215,23 @@ OPERATIONS |= {
         c, NULL, NULL, lib.GrB_PLUS_TIMES_SEMIRING_FP64, o.diagonals[0][0], o.a[0], NULL)),
     "scale columns": fresh("Matrix", lambda o, c: lib.GrB_mxm(
         c, NULL, NULL, lib.GrB_PLUS_TIMES_SEMIRING_FP64, o.a[0], o.diagonals[1][0], NULL)),
+    "set elements": changed(lambda o, c: each("set", c, o.set)),
+    "append elements": fresh("Matrix", lambda o, c: each("set", c, o.appended)),
+    "remove elements": changed(lambda o, c: each("drop", c, o.gone)),
+    "vector ewise_add": fresh("Vector", lambda o, c: lib.GrB_Vector_eWiseAdd_BinaryOp(
+        c, NULL, NULL, lib.GrB_PLUS_FP64, o.wide[0], o.half[0], NULL), shape=lambda o: o.n),
+    "vector ewise_mult": fresh("Vector", lambda o, c: lib.GrB_Vector_eWiseMult_BinaryOp(
+        c, NULL, NULL, lib.GrB_TIMES_FP64, o.wide[0], o.half[0], NULL), shape=lambda o: o.n),
+    "vector apply": fresh("Vector", lambda o, c: lib.GrB_Vector_apply(c, NULL, NULL, lib.GrB_AINV_FP64, o.wide[0], NULL), shape=lambda o: o.n),
+    "vector select": fresh("Vector", lambda o, c: lib.GrB_Vector_select_FP64(
+        c, NULL, NULL, lib.GrB_VALUEGT_FP64, o.wide[0], 0.5, NULL), shape=lambda o: o.n),
+    "vector reduce": number(lambda o, x: lib.GrB_Vector_reduce_FP64(x, NULL, lib.GrB_PLUS_MONOID_FP64, o.wide[0], NULL)),
+    "vector extract": fresh("Vector", lambda o, c: lib.GrB_Vector_extract(
+        c, NULL, NULL, o.wide[0], *COLUMNS(o), NULL), shape=lambda o: len(o.lists["columns"])),
+    "vector assign": changed(lambda o, c: lib.GrB_Vector_assign(c, NULL, NULL, o.part[0], *COLUMNS(o), NULL), "Vector"),
+    "vector assign scalar": changed(lambda o, c: lib.GrB_Vector_assign_FP64(c, NULL, NULL, 7.5, *COLUMNS(o), NULL), "Vector"),
+    "mxm": fresh("Matrix", lambda o, c: lib.GrB_mxm(
+        c, NULL, NULL, lib.GrB_PLUS_TIMES_SEMIRING_FP64, o.a[0], o.a[0], lib.GrB_DESC_T1), shape=lambda o: (o.m, o.m)),
     "mxv": fresh("Vector", lambda o, c: lib.GrB_mxv(c, NULL, NULL, lib.GrB_PLUS_TIMES_SEMIRING_FP64, o.a[0], o.wide[0], NULL)),
     "vxm": fresh("Vector", lambda o, c: lib.GrB_vxm(c, NULL, NULL, lib.GrB_PLUS_TIMES_SEMIRING_FP64, o.high[0], o.a[0], NULL), shape=lambda o: o.n),
 }
@@ -258,10 +289,57 @@ def sort(o):
     return lambda: None, run
 
 
+@operation("get elements")
+def get(o):
+    return lambda: None, lambda _: each("get", o.a[0], o.gone) + each("get", o.a[0], o.set)
+
+
+class Tuples:
+    """Rows, columns and values of a matrix."""
+
+    def __init__(self, a):
+        count = ffi.new("GrB_Index *")
+        check(lib.GrB_Matrix_nvals(count, a))
+        self.i, self.j, self.values = (np.empty(count[0], t) for t in (np.uint64, np.uint64, np.float64))
+        x = ffi.cast("double *", ffi.from_buffer(self.values))
+        check(lib.GrB_Matrix_extractTuples_FP64(index(self.i), index(self.j), x, count, a))
+
+
+@operation("tuples")
+def tuples(o):
+    return lambda: None, lambda _: Tuples(o.a[0])
+
+
+@operation("argmin rows")
+def argmin(o):
+    """As SuiteSparse's own GrB.argmin: which entries are their rows' minima, and of these the least column."""
+    def run(_):
+        least, diagonal, equal, c = (ffi.new(f"GrB_{kind} *") for kind in ("Vector", "Matrix", "Matrix", "Vector"))
+        check(lib.GrB_Vector_new(least, lib.GrB_FP64, o.m))
+        check(lib.GrB_Matrix_reduce_Monoid(least[0], NULL, NULL, lib.GrB_MIN_MONOID_FP64, o.a[0], NULL))
+        check(lib.GrB_Matrix_diag(diagonal, least[0], 0))
+        check(lib.GrB_Matrix_new(equal, lib.GrB_BOOL, o.m, o.n))
+        check(lib.GrB_mxm(equal[0], NULL, NULL, lib.GxB_ANY_EQ_FP64, diagonal[0], o.a[0], NULL))
+        check(lib.GrB_Matrix_select_BOOL(equal[0], NULL, NULL, lib.GrB_VALUEEQ_BOOL, equal[0], True, NULL))
+        check(lib.GrB_Vector_new(c, lib.GrB_INT64, o.m))
+        check(lib.GrB_mxv(c[0], NULL, NULL, lib.GxB_MIN_FIRSTJ_INT64, equal[0], o.wide[0], NULL))
+        for between in (least, diagonal, equal):
+            free(between)
+        return [c]
+    return lambda: None, run
+
+
+def sums(i, j, values):
+    weights = (i * np.uint64(7) + j * np.uint64(13)) % np.uint64(1009)
+    return np.array([len(i), values.sum(), (values * weights).sum()])
+
+
 def measure(c):
     """Entries, sum, weighted sum."""
     if isinstance(c, float):
         return 0, c, c
+    if isinstance(c, Tuples):
+        return tuple(sums(c.i, c.j, c.values))
     total = np.zeros(3)
     for c in c:
         vector, count = "Vector" in str(ffi.typeof(c)), ffi.new("GrB_Index *")
@@ -273,8 +351,7 @@ def measure(c):
             check(lib.GrB_Vector_extractTuples_FP64(index(i), x, count, c[0]))
         else:
             check(lib.GrB_Matrix_extractTuples_FP64(index(i), index(j), x, count, c[0]))
-        weights = (i * np.uint64(7) + j * np.uint64(13)) % np.uint64(1009)
-        total += n, values.sum(), (values * weights).sum()
+        total += sums(i, j, values)
     return tuple(total)
 
 
@@ -286,14 +363,13 @@ def compare(o, other, name, options):
         start = time.perf_counter()
         c = run(prepared)
         returned = time.perf_counter() - start
-        if not isinstance(c, float):
-            for one in c:
-                wait(one)
+        objects = c if isinstance(c, list) else []
+        for one in objects:
+            wait(one)
         seconds = time.perf_counter() - start
         made = measure(c) if measured else None
-        if not isinstance(c, float):
-            for one in c:
-                free(one)
+        for one in objects:
+            free(one)
         return made, seconds, returned
 
     theirs, first, _ = once(True)
@@ -328,11 +404,14 @@ def main():
     wanted = [w for w in options.operations.split(",") if w]
     names = [n for n in OPERATIONS if not wanted or any(n.startswith(w) for w in wanted)]
     matrices, ratios, differing = options.only.split(","), {}, 0
+    compiled()
     with tempfile.TemporaryDirectory() as directory:
         other = Other(options.program, directory, options)
         for matrix in matrices:
             o = Operands(pathlib.Path(directory), other.ask("operands", matrix))
             for name in names:
+                if matrix.startswith(ELSEWHERE.get(name, ())):
+                    continue
                 waited, _, own, equal = compare(o, other, name, options)
                 ratios[name, matrix] = waited / own, own, waited
                 differing += not equal
@@ -341,11 +420,14 @@ def main():
           f"SuiteSparse's time / ours{', in brackets ours/theirs in ms' if options.times else ''}\n")
     print(f"| operation | {' | '.join(matrices)} | geometric mean |\n| --- |{' --: |' * (len(matrices) + 1)}")
     for name in names:
-        row = [ratios[name, m] for m in matrices]
-        shown = [f"{r:.2f} ({1e3 * a:.3f}/{1e3 * b:.3f})" if options.times else f"{r:.2f}" for r, a, b in row]
-        print(f"| {name} | {' | '.join(shown)} | {mean([r[0] for r in row]):.2f} |")
+        row = [ratios.get((name, m)) for m in matrices]
+        if not any(row):
+            continue
+        text = lambda r, a, b: f"{r:.2f} ({1e3 * a:.3f}/{1e3 * b:.3f})" if options.times else f"{r:.2f}"
+        shown = [text(*r) if r else "" for r in row]
+        print(f"| {name} | {' | '.join(shown)} | {mean([r[0] for r in row if r]):.2f} |")
     everything = [r[0] for r in ratios.values()]
-    by_matrix = [f"{mean([ratios[n, m][0] for n in names]):.2f}" for m in matrices]
+    by_matrix = [f"{mean([r[0] for (_, of), r in ratios.items() if of == m]):.2f}" for m in matrices]
     print(f"| all | {' | '.join(by_matrix)} | {mean(everything):.2f} |")
     print(f"\nbelow 1: {sum(r < 1 for r in everything)} of {len(everything)}; results that differ: {differing}")
 
