@@ -88,7 +88,7 @@ impl Graph {
                     })
                 },
             ),
-            "parents" => timed(
+            "parents" | "both" => timed(
                 count,
                 directory,
                 || bfs(true),
