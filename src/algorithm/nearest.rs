@@ -6,7 +6,7 @@ use crate::error::Result;
 use crate::operation::{reduce, select, vxm};
 
 /// So few vertices relax together, however far they are.
-const FEW: u64 = if cfg!(test) { 4 } else { 64 };
+const FEW: u64 = 64;
 /// Vertices whose edges say how long edges are.
 const ASKED: u64 = 256;
 /// Ranges are as wide as so many mean edges over the mean degree: the shortest of a vertex' edges is about as long as one over it.

@@ -37,7 +37,7 @@ setters! { SsspOptions {
 pub struct Sssp<T: Scalar> {
     /// The length of a shortest path to each vertex reached; 0 at the source.
     pub distances: Vector<T, MinPlus>,
-    /// Rounds of relaxation until nothing changed: on the CPU, where near vertices come first, others than on other devices.
+    /// Rounds of relaxation until nothing changed: on the CPU, where near vertices come first, more than on other devices.
     pub rounds: u64,
 }
 
