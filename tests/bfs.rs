@@ -25,7 +25,10 @@ fn agrees(n: usize, edges: &[Edge], source: usize, options: &BfsOptions) -> bool
     let parents: Vec<(u64, u64)> = (0..n).filter_map(parent).collect();
     let sums =
         (levels.len() as u64, levels.iter().map(|l| l.1).max().unwrap(), levels.iter().map(|l| l.1 as u64).sum());
+    let alone = bfs(&matrix(n, edges), source as u64, &options.clone().with_parents(false)).unwrap();
     found.levels.entries().unwrap() == levels
+        && (alone.levels.entries().unwrap(), alone.reached, alone.depth, alone.pulled)
+            == (levels, found.reached, found.depth, found.pulled)
         && found.parents.unwrap().entries().unwrap() == parents
         && (found.reached, found.depth, found.level_sum) == sums
 }

@@ -40,6 +40,33 @@ quickcheck! {
     }
 }
 
+/// So many vertices at once that the near ones come first, on the CPU: more rounds, the same distances to the bit.
+#[test]
+fn near_vertices_first() {
+    let roads = oplus::generate::road_grid(48, 48, 3).unwrap();
+    let mut random = oplus::generate::Random::new(5, 1);
+    let mut many = Coo::<f64>::new(1500, 1500);
+    (0..9000).for_each(|_| many.push(random.below(1500), random.below(1500), 255.0 * random.unit()));
+    for (coo, slow) in [(roads, true), (many, false)] {
+        let edges: Vec<Edge> =
+            (0..coo.len()).map(|e| (coo.rows[e] as usize, coo.columns[e] as usize, coo.values[e])).collect();
+        let graph: Matrix<f64> = Matrix::build_with(&coo, Min).unwrap();
+        let found = sssp(&graph, 0, &SsspOptions::default()).unwrap();
+        assert_eq!(dense(coo.nrows as usize, &found.distances), dijkstra(coo.nrows as usize, &edges, 0));
+        let by_edges = sssp(&graph, 0, &SsspOptions::default().with_max_rounds(u64::MAX)).unwrap();
+        assert_eq!(found.distances.entries().unwrap(), by_edges.distances.entries().unwrap());
+        assert!(!slow || found.rounds > by_edges.rounds, "{} {}", found.rounds, by_edges.rounds);
+        // Sums that stop at the largest number are no paths; whole numbers below one edge's share of a range.
+        let short = graph.cast::<u8>().unwrap();
+        let found = sssp(&short, 0, &SsspOptions::default()).unwrap();
+        let by_edges = sssp(&short, 0, &SsspOptions::default().with_max_rounds(u64::MAX)).unwrap();
+        assert_eq!(found.distances.entries().unwrap(), by_edges.distances.entries().unwrap());
+        let free = apply_second(&graph, Second, 0.0f64).eval().unwrap();
+        let found = sssp(&free, 0, &SsspOptions::default()).unwrap();
+        assert!(found.distances.nvals() > 1000 && reduce(&found.distances, Max).unwrap() == 0.0);
+    }
+}
+
 #[test]
 fn a_long_negative_cycle_is_found_on_it() {
     // A tail of 30, then a cycle of 50 whose sum is −1.

@@ -6,7 +6,9 @@
 //! Requests are lines on standard input, one reply line each on standard output:
 //! `matrix NAME` makes or reads a matrix, writes it to the directory and replies `rows columns entries products`;
 //! `run OPERATION SEMIRING TYPE COUNT` replies `entries sum seconds…`: what came out, and how long each run took;
-//! `operands NAME` and `operate COUNT OPERATION` do the same for the other operations, `tests/suitesparse/operations.py`.
+//! `operands NAME` and `operate COUNT OPERATION` do the same for the other operations, `tests/suitesparse/operations.py`;
+//! `graph NAME` and `algorithm NAME COUNT` for graph algorithms, `tests/suitesparse/lagraph.py`.
+mod algorithms;
 #[path = "../common/mod.rs"]
 mod common;
 mod operations;
@@ -47,7 +49,7 @@ fn run(options: Options) -> Outcome {
 }
 
 fn serve(options: &Options) -> Outcome {
-    let (mut case, mut operands) = (None, None);
+    let (mut case, mut operands, mut graph) = (None, None, None);
     for line in std::io::stdin().lock().lines() {
         let line = line?;
         let reply = match line.split_whitespace().collect::<Vec<_>>()[..] {
@@ -71,6 +73,16 @@ fn serve(options: &Options) -> Outcome {
             }
             ["operate", count, ref operation @ ..] => {
                 operands.as_ref().ok_or("no operands yet")?.run(&operation.join(" "), count.parse()?)?
+            }
+            ["graph", name] => {
+                let made = algorithms::Graph::new(name, options.data.as_deref())?;
+                made.write(&options.directory)?;
+                let reply = made.reply();
+                graph = Some(made);
+                reply
+            }
+            ["algorithm", name, count] => {
+                graph.as_ref().ok_or("no graph yet")?.run(name, count.parse()?, &options.directory)?
             }
             _ => return Err(format!("no such request: {line}").into()),
         };

@@ -1,6 +1,6 @@
 //! Breadth-first search from one vertex: levels and parents.
 use super::{source_in, square, told};
-use crate::algebra::{AnySecondI, First, Plus, Scalar, Second};
+use crate::algebra::{AnyPair, AnySecondI, First, Identity, Plus, Scalar, Second, Semiring};
 use crate::container::{Matrix, Vector};
 use crate::error::{Error, Result};
 use crate::operation::{apply, apply_second, count_rows, ewise_mult, mxv, reduce, transpose, vxm};
@@ -75,8 +75,8 @@ pub struct Bfs {
 ///
 /// q⟨¬levels, replace⟩ = qᵀ any.secondi A (push) or Aᵀ any.secondi q (pull) a level, until q is empty. O(nnz(A)) for
 /// the products, O(n) a level for the vectors. The same result on every device and in every direction: each parent is
-/// the smallest there is. Pull is taken where the frontier has n/24 vertices or more and its edges outnumber 1/14 of those of
-/// the vertices not reached, and left where it has fewer vertices: Beamer, Asanović, Patterson, *Direction-optimizing BFS*,
+/// the smallest there is; without parents the products are any.pair. Pull is taken where the frontier has n/24 vertices or more
+/// and it, or its edges, outnumber 1/14 of the vertices not reached, or theirs, and left where it has fewer vertices: Beamer, Asanović, Patterson, *Direction-optimizing BFS*,
 /// SC 2012, 10.1109/SC.2012.50. The transpose is made once, when first pulled, unless the graph is `symmetric`.
 ///
 /// A is n × n; levels and parents have length n.
@@ -94,8 +94,7 @@ pub struct Bfs {
 /// ```
 #[doc(alias = "breadth_first_search")]
 pub fn bfs<T: Scalar, S>(graph: &Matrix<T, S>, source: u64, options: &BfsOptions) -> Result<Bfs> {
-    let graph = graph.over();
-    told("bfs", search(&graph, options.symmetric.then(|| graph.clone()), source, options))
+    told("bfs", find(graph, options.symmetric.then_some(graph), source, options))
 }
 
 /// As [`bfs`], with the transposed graph at hand. O(nnz(A)) for the products, O(n) a level for the vectors.
@@ -129,19 +128,44 @@ pub fn bfs_with_transpose<T: Scalar, S>(
             vectors: (false, false),
         });
     }
-    told("bfs", search(&graph.over(), Some(transposed.over()), source, options))
+    told("bfs", find(graph, Some(transposed), source, options))
 }
 
-type Graph<T> = Matrix<T, AnySecondI>;
-
-fn search<T: Scalar>(graph: &Graph<T>, mut back: Option<Graph<T>>, source: u64, options: &BfsOptions) -> Result<Bfs> {
+fn find<T: Scalar, S>(
+    graph: &Matrix<T, S>,
+    back: Option<&Matrix<T, S>>,
+    source: u64,
+    options: &BfsOptions,
+) -> Result<Bfs> {
     let n = square("bfs", graph.shape())?;
     source_in("bfs", source, n, None)?;
-    let device = graph.device();
-    let mut frontier: Vector<u64, AnySecondI> = Vector::build(n, &[(source, source)])?.to(&device)?;
-    let mut levels: Vector<u32, AnySecondI> = Vector::build(n, &[(source, 0)])?.to(&device)?;
-    let mut parents = options.parents.then(|| frontier.clone());
-    let mut degrees: Option<Vector<u64, AnySecondI>> = None;
+    if !options.parents {
+        // Who was there before is asked for by nobody: frontiers are positions.
+        let back = back.map(|back| back.over::<AnyPair>());
+        return search(&graph.over(), back, (source, true), options, &mut |_| Ok(()));
+    }
+    let mut parents: Vector<u64, AnySecondI> = Vector::build(n, &[(source, source)])?.to(&graph.device())?;
+    let mut note = |frontier: &Vector<u64, AnySecondI>| apply(frontier, Identity).accumulate(First).into(&mut parents);
+    let mut found = search(&graph.over(), back.map(|back| back.over()), (source, source), options, &mut note)?;
+    found.parents = Some(parents.over());
+    Ok(found)
+}
+
+/// `note` is told of every frontier but the first.
+fn search<T: Scalar, X: Scalar, S>(
+    graph: &Matrix<T, S>,
+    mut back: Option<Matrix<T, S>>,
+    start: (u64, X),
+    options: &BfsOptions,
+    note: &mut dyn FnMut(&Vector<X, S>) -> Result<()>,
+) -> Result<Bfs>
+where
+    S: Semiring<X, T, Out = X> + Semiring<T, X, Out = X>,
+{
+    let (n, device) = (graph.nrows(), graph.device());
+    let mut frontier: Vector<X, S> = Vector::build(n, &[start])?.to(&device)?;
+    let mut levels: Vector<u32, S> = Vector::build(n, &[(start.0, 0)])?.to(&device)?;
+    let mut degrees: Option<Vector<u64, S>> = None;
     let mut found = Bfs { levels: levels.over(), parents: None, reached: 1, depth: 0, level_sum: 0, pulled: 0 };
     let mut pulling = options.direction == Direction::Pull;
     for level in 1..=options.max_level.unwrap_or(u32::MAX) {
@@ -165,9 +189,7 @@ fn search<T: Scalar>(graph: &Graph<T>, mut back: Option<Graph<T>>, source: u64, 
             break;
         }
         apply_second(&frontier, Second, level).accumulate(First).into(&mut levels)?;
-        if let Some(parents) = &mut parents {
-            apply(&frontier, crate::algebra::Identity).accumulate(First).into(parents)?;
-        }
+        note(&frontier)?;
         found.reached += reached;
         found.depth = level;
         found.level_sum += reached * level as u64;
@@ -176,23 +198,24 @@ fn search<T: Scalar>(graph: &Graph<T>, mut back: Option<Graph<T>>, source: u64, 
         }
     }
     found.levels = levels.over();
-    found.parents = parents.map(|p| p.over());
     Ok(found)
 }
 
 /// Beamer's two thresholds. Edges of the vertices not reached are estimated by the mean degree.
-fn pull_pays<T: Scalar>(
-    graph: &Graph<T>,
-    frontier: &Vector<u64, AnySecondI>,
+fn pull_pays<T: Scalar, X: Scalar, S>(
+    graph: &Matrix<T, S>,
+    frontier: &Vector<X, S>,
     reached: u64,
     pulling: bool,
-    degrees: &mut Option<Vector<u64, AnySecondI>>,
+    degrees: &mut Option<Vector<u64, S>>,
 ) -> Result<bool> {
     let (n, size) = (graph.nrows() as u128, frontier.nvals() as u128);
     if size * 24 < n {
         return Ok(false);
     }
-    if pulling {
+    let open = n - reached as u128;
+    // As much as that the frontier has with the mean degree, too: nothing is counted.
+    if pulling || size * 14 > open {
         return Ok(true);
     }
     if degrees.is_none() {
@@ -200,6 +223,5 @@ fn pull_pays<T: Scalar>(
     }
     let Some(degrees) = degrees else { return Ok(false) };
     let edges = reduce(&ewise_mult(frontier, degrees, Second).eval()?, Plus)? as u128;
-    let open_edges = graph.nvals() as u128 * (n - reached as u128) / n;
-    Ok(edges * 14 > open_edges)
+    Ok(edges * 14 > graph.nvals() as u128 * open / n)
 }

@@ -3,14 +3,16 @@
 //! A graph is a square matrix: an entry at (i, j) is the edge i→j, a stored zero included. Vertices are numbered from 0.
 //! Each algorithm takes an options struct and gives a result struct. `&Default::default()` is a good choice; others are set one by one:
 //! `&BfsOptions::default().with_parents(false)`.
-use crate::algebra::{Min, MinPlus, Offdiag, Ordered, Pair, Scalar, ValueLt};
+use crate::algebra::{Land, Lt, Min, MinPlus, Offdiag, Ordered, Pair, Scalar, ValueLt};
 use crate::container::Matrix;
+use crate::device::Device;
 use crate::error::{Error, Result};
-use crate::operation::{apply, ewise_add, reduce, select};
+use crate::operation::{apply, apply_second, ewise_add, reduce, select};
 
 mod apsp;
 mod bfs;
 mod multi_source_bfs;
+mod nearest;
 mod sssp;
 mod triangle_count;
 
@@ -84,7 +86,12 @@ fn source_in(operation: &'static str, index: u64, bound: u64, position: Option<u
 fn weighted<T: Ordered, S>(operation: &'static str, weights: &Matrix<T, S>) -> Result<(Matrix<T, MinPlus>, bool)> {
     let weights = weights.over::<MinPlus>();
     // NaN fails the comparison as well as ∞.
-    let edges = select(&weights, ValueLt, T::TOP).eval()?;
+    // On the host a look at all of them is less than a copy.
+    let host = weights.device() == Device::Cpu;
+    let edges = match host && reduce(&apply_second(&weights, Lt, T::TOP).eval()?, Land)? {
+        true => weights.clone(),
+        false => select(&weights, ValueLt, T::TOP).eval()?,
+    };
     let least = reduce(&edges, Min)?;
     if edges.nvals() < weights.nvals() || (!T::SATURATES && least == T::BOTTOM) {
         let bad = |v: &T| v.partial_cmp(v).is_none() || (!T::SATURATES && *v == T::BOTTOM);

@@ -41,7 +41,7 @@ OPERATIONS = (
 SOURCES = 64
 # Calls of each side after the first, before those that are timed.
 WARM = 4
-TYPES = {"f64": ("FP64", np.float64), "f32": ("FP32", np.float32), "bool": ("BOOL", np.bool_), "u64": ("BOOL", np.bool_)}
+TYPES = {"f64": ("FP64", np.float64), "f32": ("FP32", np.float32), "i32": ("INT32", np.int32), "bool": ("BOOL", np.bool_), "u64": ("BOOL", np.bool_)}
 
 
 def check(info):
@@ -51,7 +51,7 @@ def check(info):
 
 def import_rows(a, suffix, shape, offsets, indices, values):
     """A matrix of compressed rows."""
-    ctype = {"FP64": "double *", "FP32": "float *", "BOOL": "bool *"}[suffix]
+    ctype = {"FP64": "double *", "FP32": "float *", "INT32": "int32_t *", "BOOL": "bool *"}[suffix]
     check(getattr(lib, f"GrB_Matrix_import_{suffix}")(
         a, getattr(lib, f"GrB_{suffix}"), *shape, ffi.cast("GrB_Index *", ffi.from_buffer(offsets)),
         ffi.cast("GrB_Index *", ffi.from_buffer(indices)), ffi.cast(ctype, ffi.from_buffer(values)),

@@ -24,34 +24,41 @@ pub(crate) fn row_blocks(operation: &'static str, a: &Pattern) -> Result<Vec<Blo
         .collect())
 }
 
-/// A vector by index: values where they are present.
+/// A vector by index: values where they are present, or zeros where nobody reads them.
 pub(crate) struct Lookup<'a, X> {
     present: Option<Bitmap>,
     scattered: Vec<MaybeUninit<X>>,
     full: &'a [X],
 }
 impl<'a, X: Scalar> Lookup<'a, X> {
-    fn new(operation: &'static str, x: &'a HostCsr<X>) -> Result<Self> {
+    fn new(operation: &'static str, x: &'a HostCsr<X>, read: bool) -> Result<Self> {
         let (n, nnz) = (x.pattern.ncols, x.pattern.nnz());
         if n == nnz {
             return Ok(Self { present: None, scattered: Vec::new(), full: &x.values });
         }
         let (mut present, mut scattered) = (filled(operation, n.div_ceil(64), 0)?, unwritten(operation, n)?);
+        // Memory that nobody touches costs nothing.
         placed(operation, &x.pattern.indices, (&mut present, &mut scattered), &|part| {
             for e in part.entries {
                 let place = x.pattern.indices[e] as usize - part.first;
                 part.words[place >> 6] |= 1 << (place & 63);
-                part.values[place] = MaybeUninit::new(x.values[e]);
+                if read {
+                    part.values[place] = MaybeUninit::new(x.values[e]);
+                }
             }
             0
         })?;
         Ok(Self { present: Some(present.into()), scattered, full: &[] })
     }
+    /// `read` as it was said to [`new`](Self::new).
+    /// # Safety
+    /// It is the same.
     #[inline(always)]
-    fn get(&self, k: u32) -> Option<X> {
+    unsafe fn get(&self, k: u32, read: bool) -> Option<X> {
         match &self.present {
             None => self.full.get(k as usize).copied(),
-            // SAFETY: a place that is present was written.
+            Some(present) if !read => present.get(k).then(X::zeroed),
+            // SAFETY: a place that is present was written, as values are read.
             Some(present) => present.get(k).then(|| unsafe { self.scattered[k as usize].assume_init() }),
         }
     }
@@ -62,11 +69,18 @@ impl<'a, X: Scalar> Lookup<'a, X> {
 pub(crate) struct MxvKernels<A, X, C> {
     full: super::pull::RowsKernel<A, X, C>,
     how: fn() -> super::pull::How<C>,
-    looked_up: fn(&Pulling<A, X>, &Block, &mut Rows<C>),
+    looked_up: unsafe fn(&Pulling<A, X>, &Block, &mut Rows<C>),
+    /// Whether products depend on values of x.
+    reads: bool,
 }
 impl<A: Scalar, X: Scalar, C: Scalar> MxvKernels<A, X, C> {
     pub(crate) const fn of<S: Semiring<A, X, Out = C>>() -> Self {
-        Self { full: super::pull::rows::<A, X, S>, how: super::pull::how::<C, S::Add>, looked_up: looked_up::<A, X, S> }
+        Self {
+            full: super::pull::rows::<A, X, S>,
+            how: super::pull::how::<C, S::Add>,
+            looked_up: looked_up::<A, X, S>,
+            reads: S::Multiply::READS.b,
+        }
     }
 }
 
@@ -91,10 +105,11 @@ pub(crate) fn mxv<A: Scalar, X: Scalar, C: Scalar>(
         return super::pull::pull((kernels.full, (kernels.how)()), a, x, at);
     }
     let blocks = row_blocks(operation, &a.pattern)?;
-    let pulling = Pulling { a, x: Lookup::new(operation, x)?, mask, at };
+    let pulling = Pulling { a, x: Lookup::new(operation, x, kernels.reads)?, mask, at };
     let kernel = |block: &Block, rows: &mut Rows<C>, _: &mut ()| {
         rows.reserve(operation, block.columns.len())?;
-        (kernels.looked_up)(&pulling, block, rows);
+        // SAFETY: values of x are there where these products read them.
+        unsafe { (kernels.looked_up)(&pulling, block, rows) };
         rows.end_row();
         Ok(())
     };
@@ -102,12 +117,19 @@ pub(crate) fn mxv<A: Scalar, X: Scalar, C: Scalar>(
 }
 
 /// The rows of a block; room for all of them was reserved.
-fn looked_up<A: Scalar, X: Scalar, S: Semiring<A, X>>(p: &Pulling<A, X>, block: &Block, rows: &mut Rows<S::Out>) {
+/// # Safety
+/// x was prepared for reading, if products depend on its values, and not else.
+unsafe fn looked_up<A: Scalar, X: Scalar, S: Semiring<A, X>>(
+    p: &Pulling<A, X>,
+    block: &Block,
+    rows: &mut Rows<S::Out>,
+) {
     admitted(p.mask, block, |i| {
         let mut sum: Option<S::Out> = None;
         let (columns, values) = p.a.row(i as usize);
         for (k, v) in columns.iter().zip(values) {
-            if let Some(y) = p.x.get(*k) {
+            // SAFETY: this function's contract.
+            if let Some(y) = unsafe { p.x.get(*k, S::Multiply::READS.b) } {
                 let product = S::Multiply::multiply(*v, y, at::<A, X, S>(p.at, i as usize, *k as usize, 0));
                 let next = sum.map_or(product, |sum| S::Add::apply(sum, product));
                 sum = Some(next);
