@@ -176,6 +176,48 @@ fn rows_on_the_cpu_are_told_as_they_run() {
     assert_eq!(e.analysis.output, 8 * 3 + 4 * 34_000);
 }
 
+/// Few products under the complement of bits are all made before the bits are asked, as long as there is no limit.
+#[test]
+fn a_mask_whose_bits_are_asked_is_told_as_it_runs() {
+    let a = rows_of(512, &(0..512).map(|i| vec![i * 7 % 512]).collect::<Vec<_>>());
+    let b = rows_of(512, &(0..512).map(|k| vec![k * 5 % 512, (k * 5 + 100) % 512]).collect::<Vec<_>>());
+    let list = rows_of(512, &(0..512).map(|i| (0..512).filter(|j| (i + j) % 3 == 0).collect()).collect::<Vec<_>>());
+    let ways = |e: &Explanation| {
+        let asked = e.analysis.reason.contains("the mask's bits are asked");
+        (e.analysis.strategy, asked, bins(e).iter().any(|(name, _)| ["masked", "hash"].contains(name)))
+    };
+    for (positions, strategy) in [(false, "hash"), (true, "pattern")] {
+        let product = |mask: &Matrix<i64>, limit: Option<u64>| {
+            let mask = mask.structure().complement();
+            let (made, told) = match positions {
+                false => {
+                    let product = || mxm(&a, &b).mask(&mask);
+                    let told =
+                        limit.map_or_else(|| product().explain(), |limit| product().memory_limit(limit).explain());
+                    (product().eval().unwrap().nvals(), told)
+                }
+                true => {
+                    let (a, b) = (a.over::<AnyPair>(), b.over());
+                    let product = || mxm(&a, &b).mask(&mask);
+                    let told =
+                        limit.map_or_else(|| product().explain(), |limit| product().memory_limit(limit).explain());
+                    (product().eval().unwrap().nvals(), told)
+                }
+            };
+            (made, told.unwrap())
+        };
+        let bits = || list.to_format(Format::Bitmap).unwrap();
+        let (listed, e) = product(&list, None);
+        assert_eq!(ways(&e), (strategy, false, !positions), "{e}");
+        let (made, asked) = product(&bits(), None);
+        assert_eq!((ways(&asked), made), ((strategy, true, false), listed), "{asked}");
+        assert_eq!((asked.analysis.bound, asked.analysis.entries()), (e.analysis.bound, e.analysis.entries()));
+        assert_eq!(asked.mask.map(|m| (m.entries, m.complement)), Some((list.nvals(), true)));
+        let (_, e) = product(&bits(), Some(1 << 30));
+        assert_eq!(ways(&e), (strategy, false, !positions), "{e}");
+    }
+}
+
 /// What a limit leaves no room for is counted first, and that is told; dot products and full operands take little.
 #[test]
 fn a_limit_on_the_cpu_is_told() {

@@ -429,6 +429,34 @@ fn sums(a: &Matrix<f64>, b: &Matrix<f64>, mask: &Matrix<f64>) -> [Vec<u64>; 2] {
     [folded, others]
 }
 
+/// The same of so many products that the few dots which the mask admits are handed out many at a time.
+#[test]
+fn floating_sums_of_few_dots_have_the_same_bits_in_every_format() {
+    let (n, mut random) = (20_000, Rng(5));
+    let mut operand = |step: u64| {
+        let mut coo = Coo::new(n, 16);
+        for (i, k) in (0..n).filter(|i| i % step != 0).flat_map(|i| (0..16).map(move |k| (i, k))) {
+            coo.push(i, k, (random.below(2000) as f64 - 1000.0) * 10f64.powi(random.below(12) as i32 - 6));
+        }
+        Matrix::<f64>::build_with(&coo, Second).unwrap()
+    };
+    let (a, b) = (operand(3), operand(7));
+    let near: Vec<_> = (0..n).flat_map(|i| [(i, i), (i, (i * 7 + 1) % n)]).collect();
+    let mask = Matrix::<bool>::from_pattern(n, n, &near, true).unwrap();
+    let formats = [Format::Csr, Format::Hypersparse, Format::Bitmap];
+    let mut found = Vec::new();
+    for (k, format) in formats.into_iter().enumerate() {
+        let (a, b) = (a.to_format(format).unwrap(), b.to_format(formats[(k + 1) % 3]).unwrap());
+        let mask = mask.to_format(formats[k % 2]).unwrap();
+        for threads in [1, 3] {
+            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+            let sum = || mxm(&a, &b).transpose_b().mask(&mask.structure()).reduce(Plus).unwrap();
+            found.push(pool.install(sum).to_bits());
+        }
+    }
+    assert!(found.iter().all(|sum| *sum == found[0]), "{found:?}");
+}
+
 /// Work is cut at the same places, whether or not rows and columns without entries have a place, and whichever loop makes rows.
 #[test]
 fn floating_sums_have_the_same_bits_in_every_format() {

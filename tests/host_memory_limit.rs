@@ -192,6 +192,62 @@ fn dots_turn_nothing() {
     }
 }
 
+/// Sums of few dot products of many columns: what is handed out is cut by products that nobody makes, and counts.
+#[test]
+fn sums_of_dots_take_no_more_than_is_handed_out() {
+    let _one = alone();
+    let mut coo = Coo::new(20_000, 64);
+    (0..20_000).for_each(|i| (0..64).for_each(|k| coo.push(i, k, (i * 31 + k * 7) as f64 % 17.0 * 0.1 - 0.7)));
+    let a = Matrix::<f64>::build_with(&coo, Plus).unwrap().to_format(Format::Csr).unwrap();
+    let diagonal = Matrix::<f64>::identity(20_000).unwrap().to_format(Format::Csr).unwrap();
+    let product = || mxm(&a, &a).transpose_b().mask(&diagonal.structure());
+    for threads in [1, 2] {
+        rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap().install(|| {
+            let expected = product().reduce(Plus).unwrap();
+            for limit in [6 << 20, 12 << 20, 1 << 30] {
+                let (sum, peak) = measured(|| product().memory_limit(limit).reduce(Plus).unwrap());
+                assert_eq!(sum.to_bits(), expected.to_bits());
+                assert!(peak <= limit, "{peak} bytes within {limit} on {threads} threads");
+            }
+            let (largest, peak) = measured(|| product().memory_limit(6 << 20).reduce(Max).unwrap());
+            assert!(largest > 0.0 && peak <= 6 << 20, "{peak} bytes");
+        });
+    }
+}
+
+/// Of short rows of B that differ no more room is taken beforehand than there are products.
+#[test]
+fn short_rows_that_differ() {
+    let _one = alone();
+    let mut b = Coo::new(1000, 1000);
+    (0..16).for_each(|j| b.push(0, j * 61, 0.5 + j as f64));
+    (1..1000).for_each(|k| b.push(k, k * 7 % 1000, 1.0 / k as f64));
+    let mut a = Coo::new(4000, 1000);
+    (0..4000).for_each(|i| (0..8).for_each(|e| a.push(i, (i * 13 + e * 97) % 1000, 0.25 + (i + e) as f64)));
+    let [a, b] = [a, b].map(|coo| Matrix::<f64>::build_with(&coo, Plus).unwrap());
+    rayon::ThreadPoolBuilder::new().num_threads(2).build().unwrap().install(|| {
+        let runs: [(&str, Run<Same>); 3] = [
+            ("values", Box::new(|l| limited!(mxm(&a, &b), l).eval().map(Same))),
+            (
+                "positions",
+                Box::new(|l| Ok(Same(limited!(mxm(&a.over::<AnyPair>(), &b.over()), l).eval()?.cast()?.over()))),
+            ),
+            ("applied", Box::new(|l| limited!(mxm(&a, &b), l).apply(Negate).eval().map(Same))),
+        ];
+        for (name, run) in &runs {
+            let expected = run(None).unwrap();
+            for limit in [500_000, 1_500_000, 3_000_000, 4_500_000, 1 << 30] {
+                let (made, peak) = measured(|| run(Some(limit)));
+                assert!(peak <= limit, "{name}: {peak} bytes within {limit}");
+                match made {
+                    Ok(made) => assert!(made == expected, "{name} within {limit}"),
+                    Err(e) => assert!(matches!(e, Error::OutOfMemory { .. }) && limit < 3_000_000, "{name}: {e:?}"),
+                }
+            }
+        }
+    });
+}
+
 /// Room for all that a mask lists or leaves may be taken beforehand, and counts.
 #[test]
 fn masks_of_more_than_there_are_products() {

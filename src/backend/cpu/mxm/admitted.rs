@@ -1,5 +1,5 @@
 //! Masks of a product over positions alone, which is there before they are asked: as bits, row by row, or one entry after the other.
-use super::analysis::sampled;
+use super::analysis::{OnMask, sampled};
 use crate::algebra::Scalar;
 use crate::backend::MaskBody;
 use crate::backend::cpu::parallel::{SERIAL, Shared, collected, each_piece, joined, nth_piece, unwritten, written};
@@ -10,6 +10,7 @@ use crate::storage::frame::{Cells, Form};
 use crate::storage::pattern::Pattern;
 
 /// A mask as it is read here.
+#[derive(Clone, Copy)]
 pub(crate) enum Admitted<'a> {
     All,
     /// Of a list, and whether what is not in it.
@@ -28,6 +29,27 @@ impl<'a> Admitted<'a> {
         }
         let listed = mask.on_host()?;
         Ok(Self::Listed(&listed.pattern, listed.complement))
+    }
+    pub(crate) fn by_list(mask: OnMask<'a>) -> Self {
+        mask.map_or(Self::All, |m| Self::Listed(&m.pattern, m.complement))
+    }
+    /// How many of a row's columns are admitted.
+    pub(crate) fn most(&self, i: usize, columns: usize) -> u64 {
+        let (there, complement) = match *self {
+            Self::All => return columns as u64,
+            Self::Listed(pattern, complement) => (pattern.range(i).len() as u64, complement),
+            Self::Bits(cells, complement) => {
+                ((0..cells.ncols.div_ceil(64)).map(|w| u64::from(cells.word(i, w).count_ones())).sum(), complement)
+            }
+        };
+        if complement { columns as u64 - there } else { there }
+    }
+    pub(crate) fn has(&self, i: usize, j: u32) -> bool {
+        match *self {
+            Self::All => true,
+            Self::Listed(pattern, complement) => pattern.find(i, j).is_some() != complement,
+            Self::Bits(cells, complement) => cells.has(i * cells.ncols + j as usize) != complement,
+        }
     }
     /// Leaves of a row's bits those that are admitted.
     pub(crate) fn keep(&self, i: usize, row: &mut [u64]) {

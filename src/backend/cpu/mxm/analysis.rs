@@ -28,7 +28,7 @@ fn work(operation: &'static str, a: &Pattern, b: &Pattern, mask: OnMask) -> Resu
 }
 
 /// So many rows of A are few, such as those of frontiers.
-const FEW_ROWS: usize = 256;
+pub(super) const FEW_ROWS: usize = 256;
 /// No row of such a matrix is much longer than the others.
 const EVEN: u64 = 16;
 
@@ -62,8 +62,14 @@ pub(crate) fn sampled(a: &Pattern, b: &Pattern) -> u64 {
     sample * step as u64
 }
 
-/// Rows of B are scattered.
-pub(crate) fn scattered(operation: &'static str, a: &Pattern, b: &Pattern, mask: OnMask) -> Result<Plan> {
+/// Rows of B are scattered; within a `limit` no room is taken for more entries than there are products.
+pub(crate) fn scattered(
+    operation: &'static str,
+    a: &Pattern,
+    b: &Pattern,
+    mask: OnMask,
+    limit: Option<u64>,
+) -> Result<Plan> {
     if let Some(m) = mask.filter(|m| !m.complement)
         && let Some((mean, target)) = even(a, b)
     {
@@ -73,7 +79,7 @@ pub(crate) fn scattered(operation: &'static str, a: &Pattern, b: &Pattern, mask:
     }
     // Rows of B that are all short need no count either.
     let longest = longest(b);
-    let known = match mask.is_none() && longest <= EVEN {
+    let known = match mask.is_none() && longest <= EVEN && limit.is_none() {
         true => Vec::new(),
         false => work(operation, a, b, mask)?,
     };
@@ -94,12 +100,12 @@ pub(crate) fn scattered(operation: &'static str, a: &Pattern, b: &Pattern, mask:
     };
     let bound = (0..a.nrows).map(|r| most(r).min(b.ncols as u64)).sum::<u64>();
     let bound = mask.filter(|m| !m.complement).map_or(bound, |m| bound.min(m.pattern.nnz() as u64));
-    let likely = if mask.is_none() { likely(operation, a, b, bound)? } else { bound };
+    let likely = if mask.is_none() { likely(operation, a, b, bound, known.is_empty())? } else { bound };
     Ok(Plan { blocks, size: Size { most: bound, likely } })
 }
 
 /// Into how many of these parts a row of `len` entries and so many of the total products is cut.
-fn worth(parts: usize, products: u64, total: u64, len: usize) -> usize {
+pub(super) fn worth(parts: usize, products: u64, total: u64, len: usize) -> usize {
     // A row that all would wait for is cut further.
     let most = if products > total / 32 { 8 } else { 0 };
     // Each part looks into every row of B: as many as pay for that.
@@ -107,34 +113,9 @@ fn worth(parts: usize, products: u64, total: u64, len: usize) -> usize {
     parts.min((products / (16 * len)).max(most.min(products / (4 * len))))
 }
 
-/// The blocks of a product that is folded by sums that depend on how they are grouped: cut by the products of A's entries alone, which are
-/// the same whether operands list their rows and columns or have a place for each, whatever of a mask has a place, and whichever loop makes
-/// the rows.
-pub(crate) fn folded(operation: &'static str, a: &Pattern, b: &Pattern, transposed_b: bool) -> Result<Vec<Block>> {
-    let lengths = if transposed_b { Some(lengths(operation, b)?) } else { None };
-    let length = |k: usize| lengths.as_ref().map_or_else(|| b.range(k).len() as u64, |known| known[k] as u64);
-    let before = scan(operation, a.nrows, |i| a.row(i).iter().map(|k| 1 + length(*k as usize)).sum())?;
-    let total = before[a.nrows];
-    let cuts = |row: usize, parts: usize| match worth(parts, before[row + 1] - before[row], total, a.range(row).len()) {
-        0 | 1 => Ok(Vec::new()),
-        parts if transposed_b => {
-            // Columns with about as many entries of B, which is given by columns.
-            let mut cuts = memory::with_capacity(operation, parts)?;
-            let end = |p: usize| (b.nnz() as u64).saturating_mul(p as u64) / parts as u64;
-            cuts.extend((1..parts).map(|p| b.offsets.partition_point(|start| *start < end(p)) as u32));
-            cuts.dedup();
-            Ok(cuts)
-        }
-        parts => hub_cuts(operation, a.row(row), b, parts),
-    };
-    let few = (0..a.nrows).filter(|i| !a.range(*i).is_empty()).nth(FEW_ROWS).is_none();
-    let target = if few { target_of_visits(total) } else { target(total) };
-    let ncols = if transposed_b { b.nrows } else { b.ncols };
-    partition(operation, (a.nrows, ncols), target, &|r| before[r], &cuts)
-}
-
-/// About how many entries there will be, a few more rather than less, where some rows say so for all.
-fn likely(operation: &'static str, a: &Pattern, b: &Pattern, most: u64) -> Result<u64> {
+/// About how many entries there will be, a few more rather than less, where some rows say so for all; roughly where `most` is but what there
+/// were if all rows of B were as long as the `longest`, and much more than that.
+fn likely(operation: &'static str, a: &Pattern, b: &Pattern, most: u64, longest: bool) -> Result<u64> {
     const WORTH: u64 = if cfg!(test) { 64 } else { 1 << 19 };
     const ROWS: usize = if cfg!(test) { 12 } else { 384 };
     if most < WORTH {
@@ -166,14 +147,15 @@ fn likely(operation: &'static str, a: &Pattern, b: &Pattern, most: u64) -> Resul
     let error = 3.0 * rows.iter().map(|row| (row.1 - ratio * row.0).powi(2)).sum::<f64>().sqrt() / entries;
     // Room that is not needed is given back where it is an eighth and more.
     const LITTLE: f64 = 0.08;
-    if rows.len() < ROWS / 4 || error.is_nan() || error > LITTLE {
-        return Ok(most);
-    }
-    Ok((a.nnz() as f64 * ratio * (1.02 + error)) as u64 + 1024).map(|n| n.min(most))
+    const ROUGH: f64 = 0.5;
+    let estimate = (a.nnz() as f64 * ratio * (1.02 + error)) as u64 + 1024;
+    let rough = longest && error <= ROUGH && estimate < most / 2;
+    let known = rows.len() >= ROWS / 4 && (error <= LITTLE || rough);
+    Ok(if known { estimate.min(most) } else { most })
 }
 
 /// Columns that cut the products of one long row into about equal parts: quantiles of a sample.
-fn hub_cuts(operation: &'static str, row: &[u32], b: &Pattern, parts: usize) -> Result<Vec<u32>> {
+pub(super) fn hub_cuts(operation: &'static str, row: &[u32], b: &Pattern, parts: usize) -> Result<Vec<u32>> {
     let products: usize = row.iter().map(|k| b.range(*k as usize).len()).sum();
     let step = (products / (parts * 64)).max(1);
     let mut sample = memory::with_capacity(operation, products / step + 1)?;
@@ -430,5 +412,34 @@ impl Survey {
     pub(crate) fn is_scattered(&self) -> bool {
         let width = (self.span.1 - self.span.0) as usize;
         width > WIDE && self.products < width / SPARSE
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::generate::Random;
+
+    /// Of rows of B of which one in four has sixteen entries.
+    #[test]
+    fn room_is_taken_for_about_what_there_is_and_within_a_limit_for_no_more_than_products() {
+        let mut random = Random::new(5, 0);
+        let mut rows = |m: usize, n: u64, len: &dyn Fn(usize) -> u64| {
+            let (mut offsets, mut indices) = (vec![0], Vec::new());
+            for i in 0..m {
+                let mut row: Vec<u32> = (0..len(i)).map(|_| random.below(n) as u32).collect();
+                row.sort_unstable();
+                row.dedup();
+                indices.extend(row);
+                offsets.push(indices.len() as u64);
+            }
+            Pattern::new(m, n as usize, offsets, indices)
+        };
+        let (a, b) = (rows(2000, 400, &|_| 70), rows(400, 1 << 20, &|k| if k % 4 == 0 { 16 } else { 0 }));
+        let products: u64 = a.indices.iter().map(|k| b.range(*k as usize).len() as u64).sum();
+        let free = scattered("test", &a, &b, None, None).unwrap().size;
+        assert!(free.most > 3 * products && free.likely < 2 * products && free.likely > products / 2, "{free:?}");
+        let limited = scattered("test", &a, &b, None, Some(1 << 20)).unwrap().size;
+        assert!(limited.most == products && limited.likely <= products, "{limited:?} {products}");
     }
 }

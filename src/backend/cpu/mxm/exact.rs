@@ -123,7 +123,7 @@ pub(crate) fn mxm_reduce<A: Scalar, B: Scalar, C: Scalar>(
     options: &MxmOptions,
 ) -> Result<Option<C>> {
     let mut left = budget(options);
-    if options.memory_limit.is_none() || folded_fits::<B, C>(&a.pattern, &b.pattern, mask, options) {
+    if options.memory_limit.is_none() || folded_fits(fold, &a.pattern, b, mask, options) {
         match product::mxm_reduce(&ring.cpu, fold, a, b, mask, at, options) {
             Err(Error::OutOfMemory { .. }) if options.memory_limit.is_none() => left = what_is_left(),
             made => return made,
@@ -193,7 +193,7 @@ pub(crate) fn positions(
 ) -> Result<Arc<Pattern>> {
     let mut budget = budget(options);
     if options.memory_limit.is_none() {
-        match product::structural(NAME, a, b, (mask, None), options.transposed_b) {
+        match product::structural(NAME, a, b, (mask, None), options) {
             Err(Error::OutOfMemory { .. }) => budget = what_is_left(),
             made => return made,
         }

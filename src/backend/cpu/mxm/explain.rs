@@ -1,6 +1,7 @@
 //! What a product on the host will do, from the patterns: counts, which accumulator each row gets, and why.
 //!
 //! `Ways` says of a row what `multiply::scatter_rows` and `structural::structural_rows` do with it.
+use super::admitted::{Admitted, looked_up};
 use super::analysis::{OnMask, Soon, Survey, is_narrow, prefers_dot};
 use super::by_bits;
 use super::fits::usual_fits;
@@ -87,30 +88,24 @@ impl Ways<'_> {
 }
 
 /// Products and their bounds, with the length of each row of B and its columns.
-pub(crate) fn counted(a: &Pattern, columns: usize, mask: OnMask, length: impl Fn(usize) -> u64) -> Analysis {
+pub(crate) fn counted(a: &Pattern, columns: usize, mask: &Admitted, length: impl Fn(usize) -> u64) -> Analysis {
     let mut analysis = Analysis::default();
     for i in 0..a.nrows {
         let products: u64 = a.row(i).iter().map(|k| length(*k as usize)).sum();
-        let most = products.min(columns as u64);
-        let most = match mask {
-            Some(m) if m.complement => most.min((columns - m.pattern.range(i).len()) as u64),
-            Some(m) => most.min(m.pattern.range(i).len() as u64),
-            None => most,
-        };
         analysis.products += products;
-        analysis.bound += most;
+        analysis.bound += if products == 0 { 0 } else { products.min(mask.most(i, columns)) };
         analysis.largest_row = analysis.largest_row.max(products);
     }
     analysis
 }
 
 /// The same with B by rows.
-fn counted_by_rows(a: &Pattern, b: &Pattern, mask: OnMask) -> Analysis {
+fn counted_by_rows(a: &Pattern, b: &Pattern, mask: &Admitted) -> Analysis {
     counted(a, b.ncols, mask, |k| b.range(k).len() as u64)
 }
 
 /// Some rows, spread over all, computed without values; `None` where none of them has few enough products.
-fn sampled(a: &Pattern, b: &Pattern, mask: OnMask) -> Result<Option<Sample>> {
+fn sampled(a: &Pattern, b: &Pattern, mask: &Admitted) -> Result<Option<Sample>> {
     let step = a.nrows.div_ceil(ROWS).max(1);
     let (mut columns, mut rows, mut products, mut entries) = (Vec::<u32>::new(), 0, 0, 0);
     for i in (step / 2..a.nrows).step_by(step) {
@@ -124,9 +119,7 @@ fn sampled(a: &Pattern, b: &Pattern, mask: OnMask) -> Result<Option<Sample>> {
         products += own;
         columns.sort_unstable();
         columns.dedup();
-        if let Some(m) = mask {
-            columns.retain(|j| m.pattern.find(i, *j).is_some() != m.complement);
-        }
+        columns.retain(|j| mask.has(i, *j));
         entries += columns.len() as u64;
         rows += 1;
     }
@@ -146,10 +139,13 @@ pub(crate) fn explain_mxm<A: Scalar, B: Scalar, C: Scalar>(
     let same = cpu && is_foreseen(&ring.operators, &a.values, &b.values);
     let columns = same && pulled_bits::suits(&a.pattern, &b.pattern, mask, options);
     let bits = columns || (same && by_bits::suits(&a.pattern, &b.pattern, mask, options));
-    let mask = mask.map(MaskBody::on_host).transpose()?;
+    let limited = cpu && options.memory_limit.is_some();
+    let admitted = Admitted::of(mask)?;
+    // Few products are all made, and the mask's bits are asked then.
+    let asked = cpu && !bits && !limited && looked_up(&a.pattern, &b.pattern, mask).is_some();
+    let mask = if bits || asked { None } else { mask.map(MaskBody::on_host).transpose()? };
     let dots = |p: &Pattern, q| prefers_dot("explain", p, q, options.transposed_b, mask, options.strategy);
     let dot = cpu && !bits && dots(&a.pattern, &b.pattern)?;
-    let limited = cpu && options.memory_limit.is_some();
     let fits = |positions| !limited || usual_fits(ring, a, b, mask, options, positions);
     let iso = same && !dot && is_iso(&ring.operators, a, b, options.transposed_b);
     let constant = bits || (iso && fits(true));
@@ -189,15 +185,21 @@ pub(crate) fn explain_mxm<A: Scalar, B: Scalar, C: Scalar>(
     } else {
         ("hash", "rows of B are scattered, in the order of k, into what suits the row")
     };
+    let mut reason = String::from(reason);
+    if asked {
+        reason.push_str(
+            "; few products: all are made, then the mask's bits are asked, which takes less than a list of it",
+        );
+    }
     let mut analysis =
-        Analysis { sample: sampled(a, b, mask)?, strategy, reason: reason.into(), ..counted_by_rows(a, b, mask) };
+        Analysis { sample: sampled(a, b, &admitted)?, strategy, reason, ..counted_by_rows(a, b, &admitted) };
     if exact {
         let about = "columns counted and listed, then a sum for each";
         analysis.bins = vec![Bin::new("counted", about, a.nrows as u64)];
     } else if full {
         analysis.bins = vec![Bin::new(
             "full",
-            match super::full_bools::are_words(&ring.operators) {
+            match !asked && super::full_bools::are_words(&ring.operators) {
                 true => "words of booleans, up to 64 of a row of B at once",
                 false => "sums of some columns at a time, all of a row",
             },
@@ -266,7 +268,7 @@ pub(crate) fn explain_vector(
                 ),
                 false => ("push", "entries of the vector push along their rows of the matrix"),
             };
-            Analysis { strategy, reason: reason.into(), ..counted_by_rows(a, b, mask) }
+            Analysis { strategy, reason: reason.into(), ..counted_by_rows(a, b, &Admitted::by_list(mask)) }
         }
     };
     let width = if matches!(step, Step::Mxv) { a.nrows } else { b.ncols } as u64;

@@ -1,6 +1,8 @@
 //! Whether the fast ways of a product hold a limit, and what there is for the others.
+use super::admitted::Admitted;
 use super::analysis::{OnMask, lengths, longest, prefers_dot};
 use super::explain::counted;
+use super::folded::most_blocks;
 use super::need::{Budget, By, Need, Shape};
 use super::product::is_iso;
 use crate::algebra::*;
@@ -8,8 +10,7 @@ use crate::backend::MxmOptions;
 use crate::backend::cpu::blocks::target;
 use crate::backend::ends::{End, Most};
 use crate::backend::host::HostCsr;
-use crate::backend::ring::MxmRing;
-use crate::error::Error;
+use crate::backend::ring::{Fold, MxmRing};
 use crate::memory;
 use crate::spgemm::Analysis;
 use crate::storage::pattern::Pattern;
@@ -29,7 +30,7 @@ pub(super) fn budget(options: &MxmOptions) -> Budget {
 fn foreseen(a: &Pattern, b: &Pattern, mask: OnMask, options: &MxmOptions) -> Option<(Analysis, By)> {
     let listed = mask.filter(|m| !m.complement).map(|m| &*m.pattern);
     let mut analysis = match options.transposed_b {
-        false => counted(a, b.ncols, None, |k| b.range(k).len() as u64),
+        false => counted(a, b.ncols, &Admitted::All, |k| b.range(k).len() as u64),
         true => {
             budget(options).check(NAME, 4 * b.ncols as u64).ok()?;
             if let Some(m) = listed
@@ -38,7 +39,7 @@ fn foreseen(a: &Pattern, b: &Pattern, mask: OnMask, options: &MxmOptions) -> Opt
                 return Some((dots(a, b, m), By::Dots));
             }
             let lengths = lengths(NAME, b).ok()?;
-            counted(a, b.nrows, None, |k| lengths[k].into())
+            counted(a, b.nrows, &Admitted::All, |k| lengths[k].into())
         }
     };
     // Room for all that is listed is taken beforehand, and for all that a complement may leave.
@@ -81,11 +82,28 @@ pub(super) fn usual_fits<A: Scalar, B: Scalar, C: Scalar>(
 }
 
 /// Whether a product holds the limit of which no more is stored than a block a thread.
-pub(super) fn folded_fits<B: Scalar, C: Scalar>(a: &Pattern, b: &Pattern, mask: OnMask, options: &MxmOptions) -> bool {
+pub(super) fn folded_fits<B: Scalar, C: Scalar>(
+    fold: &Fold<C>,
+    a: &Pattern,
+    b: &HostCsr<B>,
+    mask: OnMask,
+    options: &MxmOptions,
+) -> bool {
+    let b = &*b.pattern;
     let Some((mut analysis, by)) = foreseen(a, b, mask, options) else { return false };
-    let blocks = blocks(a, &analysis, size_of::<C>());
-    // A sum of each block.
-    let sums = Need::blocks(a, &analysis).saturating_mul(size_of::<Result<Option<C>, Error>>() as u64);
+    let usual = Need::blocks(a, &analysis);
+    let (mut count, mut cut) = (usual, analysis.clone());
+    if !fold.free {
+        // What is cut by products is so where dots are made, too.
+        if by == By::Dots {
+            let Ok(lengths) = lengths(NAME, b) else { return false };
+            cut.products = counted(a, b.nrows, &Admitted::All, |k| lengths[k].into()).products;
+        }
+        count = usual.max(most_blocks(cut.products.saturating_add(a.nnz() as u64)));
+    }
+    // A sum of each block, and room for blocks of which there are more than usual.
+    let sums = count.saturating_mul(size_of::<Option<C>>() as u64).saturating_add((count - usual).saturating_mul(96));
+    let blocks = blocks(a, &cut, size_of::<C>());
     analysis.bound = 0;
     let shape = Shape { value: size_of::<C>(), right: size_of::<B>(), by };
     fits((a, b), mask, &analysis, &shape, blocks.saturating_add(sums), options)

@@ -12,6 +12,7 @@ mod few;
 mod fits;
 mod flags;
 pub(crate) mod flat;
+mod folded;
 mod full;
 mod full_bools;
 mod in_parts;

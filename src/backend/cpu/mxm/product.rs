@@ -1,8 +1,9 @@
 //! A product from its operands to its result: what is known of the values, how it is computed, in which blocks.
 use super::accumulator::Scratch;
-use super::analysis::{OnMask, Plan, dotted, folded, prefers_dot, scattered};
+use super::analysis::{OnMask, Plan, dotted, prefers_dot, scattered};
 use super::by_bits;
 use super::dot::{DotLoop, dot, dot_rows};
+use super::folded::Folded;
 use super::full::{self, FullLoops};
 use super::job::Job;
 use super::loops::Loops;
@@ -182,8 +183,7 @@ pub(crate) fn mxm_iso<A: Scalar, B: Scalar, C: Scalar>(
     if kernels.dot(operation, (&a.pattern, &b.pattern), mask, options)?.is_some() {
         return Ok(None);
     }
-    structural(operation, &a.pattern, &b.pattern, (mask, seen), options.transposed_b)
-        .map(|pattern| Some((pattern, value)))
+    structural(operation, &a.pattern, &b.pattern, (mask, seen), options).map(|pattern| Some((pattern, value)))
 }
 
 /// T⟨M⟩ = A ⊕.⊗ B.
@@ -223,14 +223,21 @@ fn planned<A: Scalar, B: Scalar, C: Scalar, T: Scalar>(
     let dots = kernels.dot(operation, (&a.pattern, &b.pattern), mask, options)?;
     let dot = dots.is_some();
     let b = if dot == options.transposed_b { b.clone() } else { turned(b)? };
-    let plan = plan(operation, &a.pattern, &b.pattern, mask, dot)?;
+    let plan = plan(operation, &a.pattern, &b.pattern, mask, dot, options)?;
     made(shape, plan, dots, &Job::new(operation, (a, &b), mask, at, dot))
 }
 
-fn plan(operation: &'static str, a: &Pattern, b: &Pattern, mask: OnMask, dot: bool) -> Result<Plan> {
+fn plan(
+    operation: &'static str,
+    a: &Pattern,
+    b: &Pattern,
+    mask: OnMask,
+    dot: bool,
+    options: &MxmOptions,
+) -> Result<Plan> {
     match mask {
         Some(m) if dot => dotted(operation, a, b, &m.pattern),
-        _ => scattered(operation, a, b, mask),
+        _ => scattered(operation, a, b, mask, options.memory_limit),
     }
 }
 
@@ -240,12 +247,14 @@ pub(crate) fn structural(
     a: &Pattern,
     b: &Pattern,
     (mask, seen): (OnMask, Option<&Cells>),
-    transposed_b: bool,
+    options: &MxmOptions,
 ) -> Result<Arc<Pattern>> {
-    let turned =
-        if transposed_b { Some(transpose::<()>(b, &memory::filled(operation, b.nnz(), ())?)?.0) } else { None };
+    let turned = match options.transposed_b {
+        true => Some(transpose::<()>(b, &memory::filled(operation, b.nnz(), ())?)?.0),
+        false => None,
+    };
     let b = turned.as_ref().unwrap_or(b);
-    let plan = scattered(operation, a, b, mask)?;
+    let plan = scattered(operation, a, b, mask, options.memory_limit)?;
     let kernel = |block: &Block, rows: &mut Rows<()>, scratch: &mut Structural| {
         structural_rows((a, b, mask, seen), block, rows, scratch)
     };
@@ -302,19 +311,29 @@ pub(crate) fn mxm_reduce<A: Scalar, B: Scalar, C: Scalar>(
     let dot = dots.is_some();
     let grouped = match fold.free {
         true => None,
-        false => Some(folded(operation, &a.pattern, &b.pattern, options.transposed_b)?),
+        false => Some(Folded::of(operation, &a.pattern, &b.pattern, options.transposed_b)?),
     };
     let b = if dot == options.transposed_b { b.clone() } else { turned(b)? };
-    let blocks = match grouped {
-        Some(blocks) => blocks,
-        None => plan(operation, &a.pattern, &b.pattern, mask, dot)?.blocks,
+    let folded = match grouped {
+        Some(folded) => folded,
+        None => plan(operation, &a.pattern, &b.pattern, mask, dot, options)?.blocks.into(),
     };
+    let blocks = &folded.blocks;
     let job = Job::new(operation, (a, &b), mask, at, dot);
+    let joined = |sums: (Option<C>, Option<C>)| match sums {
+        (Some(x), Some(y)) => Some((fold.two)(x, y)),
+        (x, y) => x.or(y),
+    };
     let one = |(rows, scratch): &mut (Rows<C>, Scratch<C>), block: &Block| {
-        rows.clear();
-        rows.reserve_rows(operation, block.rows.len())?;
-        kernels.rows(dots, &job, block, rows, scratch)?;
-        Ok((fold.all)(&rows.values))
+        let mut sum = None;
+        folded.pieces(block, &mut |piece| {
+            rows.clear();
+            rows.reserve_rows(operation, piece.rows.len())?;
+            kernels.rows(dots, &job, piece, rows, scratch)?;
+            sum = joined((sum, (fold.all)(&rows.values)));
+            Ok(())
+        })?;
+        Ok(sum)
     };
     let mut sums = unwritten(operation, blocks.len())?;
     let to = Shared::new(&mut sums);
@@ -332,10 +351,7 @@ pub(crate) fn mxm_reduce<A: Scalar, B: Scalar, C: Scalar>(
     let mut total = None;
     // SAFETY: every block has written its sum.
     for sum in unsafe { written(sums, blocks.len()) } {
-        total = match (total, sum) {
-            (Some(x), Some(y)) => Some((fold.two)(x, y)),
-            (x, y) => x.or(y),
-        };
+        total = joined((total, sum));
     }
     Ok(total)
 }
