@@ -106,7 +106,11 @@ mod tests {
             assert!(folded.blocks.len() as u64 <= most_blocks(total), "{} of {total}", folded.blocks.len());
             for block in &folded.blocks {
                 let mut pieces = Vec::new();
-                folded.pieces(block, &mut |piece| Ok(pieces.push(piece.clone()))).unwrap();
+                let mut note = |piece: &Block| {
+                    pieces.push(piece.clone());
+                    Ok(())
+                };
+                folded.pieces(block, &mut note).unwrap();
                 let products = |b: &Block| folded.before[b.rows.end] - folded.before[b.rows.start];
                 assert!(pieces.iter().all(|p| p.rows.len() == 1 || products(p) <= PIECE), "{pieces:?}");
                 assert_eq!(places(&pieces), places(std::slice::from_ref(block)));
