@@ -4,7 +4,7 @@ use crate::backend::host::HostCsr;
 use crate::backend::{Body, MaskBody, PatternBody};
 use crate::container::Vector;
 use crate::device::Device;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::memory;
 use crate::operation::{Accumulate, MaskParts};
 use crate::storage::axis::Axis;
@@ -36,7 +36,8 @@ pub(crate) use matrix::kept;
 /// are one, [`is_iso`](crate::container::Matrix::is_iso), is a matter of its own.
 ///
 /// A vector to which [`into`](crate::operation::Operation::into) accumulates a few entries again and again, on the CPU or on CUDA,
-/// turns to `Bitmap` by itself, once copying its list has cost as much as that. Other results are lists.
+/// turns to `Bitmap` by itself, once copying its list has cost as much as that; on the CPU also one that then has an eighth of all its entries,
+/// and not all. Other results are lists.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Format {
@@ -174,6 +175,8 @@ fn row<T>(ncols: usize, indices: Vec<u32>, values: Vec<T>) -> HostCsr<T> {
 const SHORT: usize = 1 << 10;
 /// A few entries are this part of what is there.
 const FEW: usize = 4;
+/// Many are this part of all places.
+const MANY: usize = 8;
 
 /// Entries copied so far by writing a little again and again, with those that the next time would copy.
 fn merged(row: &Pattern) -> usize {
@@ -252,12 +255,15 @@ pub(crate) fn updated<C: Scalar, T: Scalar, F: Accumulate<C, T>>(
     // A row in another format gets bits as its list does, or stays.
     if let Body::Held(h) = &c.body {
         let mut list = c.holding(Body::Host(h.listed(operation)?.clone()));
-        if grown(operation, &mut list, row.pattern.nnz())?.is_none() {
+        let new = row.pattern.nnz();
+        if grown(operation, &mut list, new, h.frame.count() + new)?.is_none() {
             return Ok(false);
         }
         c.body = list.body;
     }
-    let Some(d) = grown(operation, c, row.pattern.nnz())? else { return Ok(false) };
+    let new = row.pattern.nnz();
+    let many = if let Body::Host(list) = &c.body { list.pattern.nnz() + new } else { 0 };
+    let Some(d) = grown(operation, c, new, many)? else { return Ok(false) };
     match mask.map(|m| MaskBody::new(&m.pattern.body, m.complement)) {
         None => d.update(operation, row, |_| true, f)?,
         Some(MaskBody::Bits(m, _)) => d.update(operation, row, |j| m.pattern.get(j) != m.complement, f)?,
@@ -271,14 +277,26 @@ pub(crate) fn updated<C: Scalar, T: Scalar, F: Accumulate<C, T>>(
     Ok(true)
 }
 
-/// The bits and values of a vector on the CPU that has them, or gets them because a few entries were written to its list often enough.
-fn grown<'a, C: Scalar>(operation: &'static str, c: &'a mut Store<C>, few: usize) -> Result<Option<&'a mut Dense<C>>> {
-    if let Body::Host(list) = &c.body
-        && few <= list.pattern.nnz() / FEW
-        && merged(&list.pattern) >= (list.pattern.ncols / 2).max(SHORT)
-        && let Some(grown) = dense(operation, c)?
-    {
-        c.body = Body::Dense(grown);
+/// The bits and values of a vector on the CPU that has them, or gets them because a few entries were written to its list often enough, or
+/// it is to have so `many` that putting lists together takes longer.
+fn grown<'a, C: Scalar>(
+    operation: &'static str,
+    c: &'a mut Store<C>,
+    few: usize,
+    many: usize,
+) -> Result<Option<&'a mut Dense<C>>> {
+    if let Body::Host(list) = &c.body {
+        let (n, there) = (list.pattern.ncols, list.pattern.nnz());
+        let often = few <= there / FEW && merged(&list.pattern) >= (n / 2).max(SHORT);
+        let filled = n >= SHORT && many >= n / MANY && few < n && there < n;
+        if often || filled {
+            match dense(operation, c) {
+                Ok(Some(grown)) => c.body = Body::Dense(grown),
+                // There is room for the list alone.
+                Ok(None) | Err(Error::OutOfMemory { .. }) => {}
+                Err(other) => return Err(other),
+            }
+        }
     }
     if let Body::Dense(d) = &mut c.body { Ok(Some(d)) } else { Ok(None) }
 }
@@ -295,7 +313,7 @@ pub(crate) fn removed<C: Scalar>(operation: &'static str, c: &mut Store<C>, at: 
         #[cfg(feature = "cuda")]
         PatternBody::Cuda(_) | PatternBody::CudaBits(_) | PatternBody::CudaCells(_) => return Ok(false),
     };
-    match grown(operation, c, list.nnz())? {
+    match grown(operation, c, list.nnz(), 0)? {
         Some(d) => d.remove(operation, &list.indices).map(|()| true),
         None => Ok(false),
     }
