@@ -154,3 +154,101 @@ fn native_sums_have_no_state() {
     let bytes = context.peak() - held;
     assert!(bytes <= COLUMNS * 8 + COLUMNS / 8 + COLUMNS * 12 + 4096, "{bytes} bytes, {entries} entries");
 }
+
+const MANY: u64 = 1 << 26;
+
+/// Nothing is as long as there are columns, neither while it is made nor afterwards.
+fn small<R>(what: &str, run: impl FnOnce() -> Result<R>) -> R {
+    let context = Context::get(0).unwrap();
+    let held = context.memory_in_use();
+    context.reset_peak();
+    let made = run().unwrap();
+    let (most, now) = (context.peak() - held, context.memory_in_use() - held);
+    assert!(most < 1 << 20 && now < 1 << 16, "{what}: {most} bytes, {now} at the end");
+    made
+}
+
+/// 1000 rows with a place for each of many columns.
+fn of_many_columns(entries: &[(u64, u64, f64)]) -> Matrix<f64> {
+    Matrix::build(1000, MANY, entries).unwrap().to_format(Format::Csr).unwrap()
+}
+
+fn two_a_row() -> Vec<(u64, u64, f64)> {
+    let value = |n: u64| n as f64 * 0.37 - 11.0;
+    (0..1000).flat_map(|i| [(i, i * 67_000, value(i)), (i, i % 50 * 1000 + 1, value(i + 7))]).collect()
+}
+
+/// Columns were kept from the second call on, however few entries they had.
+#[test]
+fn few_products_of_a_full_vector_keep_no_columns() {
+    let Some(_one) = emulator::alone() else { return };
+    let (a, x) = (of_many_columns(&two_a_row()), vector(1000, |n| n as f64 * 0.11 - 3.0, |_| true));
+    let (there, full) = (a.to(&GPU).unwrap(), x.to(&GPU).unwrap());
+    let expected = vxm(&x.to(&Device::Reference).unwrap(), &a.to(&Device::Reference).unwrap()).eval().unwrap();
+    let expected = expected.entries().unwrap();
+    for nth in 0..4 {
+        let told = vxm(&full, &there).explain().unwrap().analysis;
+        assert_eq!((told.strategy, told.products, told.workspace), ("few", 2000, 2000 * 12), "{nth}: {told:?}");
+        let made = small("full", || vxm(&full, &there).eval()?.entries());
+        assert_eq!(made, expected, "{nth}");
+    }
+}
+
+/// Places for all columns were cleared and looked through for a result without entries.
+#[test]
+fn what_has_no_entries_takes_no_places() {
+    let Some(_one) = emulator::alone() else { return };
+    let context = Context::get(0).unwrap();
+    let (a, none) = (of_many_columns(&two_a_row()).to(&GPU).unwrap(), of_many_columns(&[]).to(&GPU).unwrap());
+    let on = |n, entries: &[(u64, f64)]| Vector::<f64>::build(n, entries).unwrap().to(&GPU).unwrap();
+    let (x, nothing, full) = (on(1000, &[(3, 1.5)]), on(1000, &[]), Vector::full(1000, 0.5).unwrap().to(&GPU).unwrap());
+    let (y, no_places) = (on(MANY, &[(5, 1.0), (MANY - 1, 2.0)]), on(MANY, &[]));
+    let mask = y.structure();
+    let (made, launches) = context
+        .trace(|| {
+            Ok([
+                small("no x", || vxm(&nothing, &a).eval()),
+                small("limited", || vxm(&nothing, &a).memory_limit(1 << 12).eval()),
+                small("no A", || vxm(&x, &none).eval()),
+                small("full x", || vxm(&full, &none).eval()),
+                small("masked", || vxm(&nothing, &a).mask(&mask).eval()),
+                small("complement", || vxm(&x, &none).mask(&mask.complement()).eval()),
+                small("pulled", || mxv(&a, &no_places).eval()),
+                small("pulled from nothing", || mxv(&none, &y).eval()),
+            ])
+        })
+        .unwrap();
+    let sizes: Vec<u64> = made.iter().map(|v| v.len()).collect();
+    assert_eq!(sizes, [MANY, MANY, MANY, MANY, MANY, MANY, 1000, 1000]);
+    assert!(made.iter().all(|v| v.nvals() == 0) && launches.is_empty(), "{launches:?}");
+    for told in [vxm(&nothing, &a).explain(), vxm(&full, &none).explain(), mxv(&a, &no_places).explain()] {
+        let told = told.unwrap().analysis;
+        assert_eq!((told.strategy, told.products, told.workspace, told.bound), ("empty", 0, 0, 0), "{told:?}");
+    }
+}
+
+/// What is kept is asked first.
+#[test]
+fn kept_columns_come_before_few_products() {
+    let Some(_one) = emulator::alone() else { return };
+    let context = Context::get(0).unwrap();
+    let number = |n| n as i64 % 19 - 9;
+    let entries: Vec<_> = (0..300).map(|i| (i, i * 7 % 1000, number(i))).collect();
+    let (a, x) = (Matrix::build(300, COLUMNS, &entries).unwrap(), vector(300, number, |_| true));
+    let expected = vxm(&x, &a).eval().unwrap().entries().unwrap();
+    let (a, x) = (a.to_format(Format::Csr).unwrap().to(&GPU).unwrap(), x.to(&GPU).unwrap());
+    let run = || {
+        let told = vxm(&x, &a).explain().unwrap().analysis.strategy;
+        let (made, launches) = context.trace(|| vxm(&x, &a).eval()?.entries()).unwrap();
+        assert_eq!(made, expected);
+        (told, times(&launches, "spmspv_few"))
+    };
+    assert_eq!([run(), run(), run()], [("few", 1); 3]);
+    // Dot products that are asked for keep them.
+    let b = Matrix::<i64>::build(2, 300, &[(0, 3, 1i64), (1, 7, 2)]).unwrap().to(&GPU).unwrap();
+    let m = Matrix::<i64>::build(2, COLUMNS, &[(0, 21, 1i64), (1, 8, 2)]).unwrap().to(&GPU).unwrap();
+    for _ in 0..2 {
+        let _ = mxm(&b, &a).mask(&m.structure()).strategy(Strategy::Dot).eval().unwrap();
+    }
+    assert_eq!([run(), run()], [("columns", 0); 2]);
+}

@@ -188,9 +188,22 @@ fn a_driver_that_does_not_start() {
         let text = answer(folder.path());
         assert!(text.contains(&format!("error {code}: words")), "{text}");
     }
-    // CUDA_ERROR_STUB_LIBRARY.
+}
+
+/// What programs are linked with is no driver, and it is not missing either.
+#[test]
+fn a_stub_is_called_one() {
+    let folder = tempfile::tempdir().unwrap();
+    let says = || {
+        let text = answer(folder.path());
+        assert!(text.contains("that was found is the CUDA toolkit's stub") && text.contains(FAKE), "{text}");
+    };
+    // CUDA_ERROR_STUB_LIBRARY, of cuInit and of all.
     driver(folder.path(), "", 13000, 34, 1);
-    assert!(answer(folder.path()).contains("no CUDA driver library"));
+    says();
+    let all = probe::required_symbols().into_iter().map(|symbol| format!("int {symbol}() {{ return 34; }}\n"));
+    library(&folder.path().join("libcuda.so.1"), &all.collect::<String>());
+    says();
 }
 
 #[test]

@@ -34,11 +34,12 @@ fn chosen(architecture: u32) -> Vec<(String, Spec)> {
         {
             return false;
         }
-        let free = !name.contains('_') || !semiring(&["_f32", "_f64", "_bool", "_i", "_u", "_Hop", "_u8"]);
+        let free = !name.contains('_') || !semiring(&["_f32", "_f64", "_bool", "_i", "_u", "_Hop", "_Route", "_u8"]);
         match (architecture, masked) {
             // What these have, doubles have too, or integers that are compared.
             (90, false) => {
-                let others = ["plus_times_f32", "min_plus_f32", "min_plus_f64", "plus_times_i64", "plus_pair"];
+                let others =
+                    ["plus_times_f32", "min_plus_f32", "min_plus_f64", "plus_times_i64", "plus_pair", "route_together"];
                 (free || !asked.is_empty() || nth.is_multiple_of(2)) && !semiring(&others)
             }
             // Before Hopper and after it nothing else differs but limits, which these show, each for one or the other.
@@ -46,7 +47,8 @@ fn chosen(architecture: u32) -> Vec<(String, Spec)> {
                 free && nth.is_multiple_of(2) == (architecture == 80)
                     || semiring(&["numeric-plus_times_f64", "block-plus_times_f64", "reduce-plus_times_f64"])
             }
-            (_, false) => free || semiring(&["plus_times_f64", "shortest_hop"]),
+            // Values too large for some kernels are here alone.
+            (_, false) => free || semiring(&["plus_times_f64", "shortest_hop", "route_together"]),
             (90, true) => free || semiring(&["min_plus_f64"]),
             (_, true) => false,
         }

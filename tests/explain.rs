@@ -297,15 +297,17 @@ fn products_with_vectors_are_told_as_they_run() {
         let wide: Matrix<f64> = wide.cast().unwrap();
         let wide = wide.to(&device).unwrap();
         let product = || vxm(&full, &wide);
-        let strategies: Vec<&str> = (0..4)
+        let (strategies, reasons): (Vec<&str>, Vec<String>) = (0..4)
             .map(|_| {
-                let told = product().explain().unwrap().analysis.strategy;
+                let told = product().explain().unwrap().analysis;
                 let _ = product().eval().unwrap();
-                told
+                (told.strategy, told.reason)
             })
-            .collect();
+            .unzip();
         let last = if device == Device::Reference { "reference" } else { "columns" };
         assert_eq!((strategies[0] == "columns", strategies[3]), (false, last), "{device}: {strategies:?}");
+        let now = reasons.iter().map(|reason| reason.contains("made now")).collect::<Vec<_>>();
+        assert_eq!(now, [false, matches!(device, Device::Cuda(_)), false, false], "{device}: {reasons:?}");
     }
 }
 

@@ -85,7 +85,8 @@ fn sets() -> SemiringText {
     }
 }
 
-/// Semirings that between them take every path of the kernels: native, swapped, locked, value-free, positional, wide.
+/// Semirings that between them take every path of the kernels: native, swapped, locked, value-free, positional, wide, and
+/// wider than any that the device moves at once.
 #[must_use]
 pub fn trial_semirings() -> Vec<SemiringText> {
     let mut all = semirings();
@@ -163,6 +164,17 @@ pub fn trial_semirings() -> Vec<SemiringText> {
         reads: Reads { position: true, ..BOTH },
         identity: "Hop::make(infinity<f64>(), max_value<u64>())".to_string(),
         ..uniform("shortest_hop", hop, shorter, Atomic::None, "")
+    });
+    let route = ScalarText {
+        name: "Route",
+        definition: "struct Route { f64 length; u64 first; i64 toll; static __device__ Route make(f64 length, u64 first, i64 toll) { return {length, first, toll}; } };",
+        size: 24,
+    };
+    let together = "Route::make(min(x.length, y.length), max(x.first, y.first), add(x.toll, y.toll))";
+    let on = "Route::make(add(x.length, y.length), y.first, mul(x.toll, y.toll))";
+    all.push(SemiringText {
+        identity: "Route::make(infinity<f64>(), zero<u64>(), zero<i64>())".to_string(),
+        ..uniform("route_together", route, together, Atomic::None, on)
     });
     all
 }
@@ -266,7 +278,9 @@ pub fn product_variants(architecture: u32) -> Vec<(String, Spec)> {
             if mask.is_empty() {
                 let spec = Spec::new(Template::SpmvFull, architecture).semiring(s.clone());
                 all.push((format!("spmv_full-{}_{}", s.name, s.c.name), spec.clone()));
-                for width in [1u64, 2] {
+                // The host moves no others side by side, and there is no such alignment.
+                let widths = if s.c.size.is_power_of_two() { [1u64, 2].as_slice() } else { &[1] };
+                for width in widths.iter().copied() {
                     let spec =
                         Spec::new(Template::SpmmFull, architecture).semiring(s.clone()).flag("mapped", width == 1);
                     all.push((

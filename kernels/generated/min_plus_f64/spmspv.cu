@@ -1878,8 +1878,10 @@ spmspv_few(u64 x_count, const u32* x_indices, const Vector* x_values, const u64*
   if constexpr (few_products > 0) {
     constexpr u32 threads = few_threads;
     constexpr u64 nothing = ~0ull;
-    __shared__ u64 keys[few_products], space[few_products * sizeof(C) / 8 + 1];
-    __shared__ u32 starts[few_products];
+    // What is not taken is looked at all the same, and no array may have no place.
+    constexpr u32 room = few_products > 0 ? few_products : 1;
+    __shared__ u64 keys[room], space[room * sizeof(C) / 8 + 1];
+    __shared__ u32 starts[room];
     __shared__ RowWriter::Shared shared;
     C* const terms = reinterpret_cast<C*>(space);
     const RowWriter writer = {out_offsets, state, control, said, page, number, words};

@@ -1,6 +1,6 @@
 //! Products on the GPU: what of an operand is read, then each step's own way; and plans.
-use super::mxv::full;
-use super::mxv::{spmspv, spmv};
+use super::mxv::explain::explain;
+use super::mxv::{full, spmspv, spmv};
 use super::product::Product;
 use super::spgemm::fused::{self, After, Then};
 use super::spgemm::{by_bits, chunks};
@@ -239,18 +239,7 @@ impl Cuda {
             Step::Mxm => spgemm::explain(product, options, dots.then_some(options.transposed_b), true),
             Step::Mxv if options.reproducible => chunks::explain_mxv_ordered(product, options),
             Step::Vxm if options.reproducible => spgemm::explain(product, options, None, false),
-            // Counted on the host: nothing here needs more than one look at the positions.
-            Step::Mxv | Step::Vxm => {
-                let mask = match mask {
-                    Some(m) => Some(MaskOn { pattern: Arc::new(m.pattern.download()?), complement: m.complement }),
-                    None => None,
-                };
-                let limited = options.memory_limit.is_some();
-                let columns = matches!(step, Step::Vxm) && spmspv::takes_columns(product, limited);
-                let (a, b) = (product.a.pattern.download()?, product.b.pattern.download()?);
-                let size = product.semiring.c.size;
-                crate::backend::cpu::explain_vector(self.device(), step, (&a, &b), mask.as_ref(), size, columns)
-            }
+            Step::Mxv | Step::Vxm => explain(product, step, options),
         })?;
         if bits {
             by_bits::explain(&a.pattern, &b.pattern, &mut analysis);

@@ -46,6 +46,10 @@ impl Product<'_> {
         let needed = self.a.pattern.nnz.saturating_mul(one.size());
         Err(Error::OutOfMemory { operation: "mxm", device: self.context.device().to_string(), needed, available: None })
     }
+    /// An operand has no entries: neither has the product.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.a.pattern.nnz == 0 || self.b.pattern.nnz == 0
+    }
     /// Columns of the product.
     pub(crate) fn columns(&self) -> usize {
         if self.by_columns { self.b.pattern.nrows } else { self.b.pattern.ncols }

@@ -23,25 +23,28 @@ const SORTED: (u64, u64) = (512, 1 << 21);
 /// Where rows may be longer than the mean, so many times the products that they have in the mean must fit.
 const UNKNOWN: u64 = 4;
 
+/// Room for the row, where that is so as far as rows' lengths are known.
+pub(super) fn suits(product: &Product) -> Option<Room> {
+    let (x, a, size) = (product.a.pattern, product.b.pattern, product.semiring.c.size);
+    let (most, columns) = (most(size), a.ncols as u64);
+    let mean = a.nnz.div_ceil(a.nrows.max(1) as u64);
+    // No row is x's twice.
+    let bound = x.nnz.saturating_mul(a.longest.unwrap_or(u64::MAX)).min(a.nnz);
+    let likely = bound.min(x.nnz.saturating_mul(mean).saturating_mul(UNKNOWN));
+    let is_few = x.nnz <= most && likely <= most && likely.saturating_mul(COLUMNS) <= columns;
+    let suits = is_few && (likely <= SORTED.0 || columns >= SORTED.1);
+    suits.then(|| Room { most: bound.min(most), size: size as u64 })
+}
+
 /// t⟨m⟩ = xᵀ ⊕.⊗ A, where that is so.
-pub(crate) fn vxm(product: &Product) -> Result<Option<(DevicePattern, Buffer)>> {
+pub(super) fn vxm(product: &Product) -> Result<Option<(DevicePattern, Buffer)>> {
+    let Some(room) = suits(product) else { return Ok(None) };
     let Product { context, ref semiring, a: x, b: a, at, .. } = *product;
-    let (most, columns) = (most(semiring.c.size), a.pattern.ncols as u64);
-    if x.pattern.nnz == 0 || a.pattern.nnz == 0 || x.pattern.nnz > most {
-        return Ok(None);
-    }
-    let mean = a.pattern.nnz.div_ceil(a.pattern.nrows.max(1) as u64);
-    let bound = x.pattern.nnz.saturating_mul(a.pattern.longest.unwrap_or(u64::MAX));
-    let likely = bound.min(x.pattern.nnz.saturating_mul(mean).saturating_mul(UNKNOWN));
-    if likely > most || likely.saturating_mul(COLUMNS) > columns || (likely > SORTED.0 && columns < SORTED.1) {
-        return Ok(None);
-    }
     let (bits, listed) = (product.bits, product.mask.filter(|_| product.bits.is_none()));
     let complement = bits.map(|m| m.complement).or(listed.map(|m| m.complement));
     let ids = DeviceIds::upload(context, at, semiring.reads.position)?;
     let program = spmspv::program(product, complement, &ids);
     let kernel = program.kernel("spmspv_few")?;
-    let room = Room { most: bound.min(most), size: semiring.c.size as u64 };
     row_unless(&kernel, THREADS, (a.pattern.ncols, room), |launch| {
         let launch = launch.arg(x.pattern.nnz).arg(&x.pattern.indices).arg(x.values).arg(&a.pattern.offsets);
         let launch = launch.arg(&a.pattern.indices).arg(a.values).arg(bits.map(|m| &m.pattern.words));

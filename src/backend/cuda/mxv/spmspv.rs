@@ -3,7 +3,7 @@
 //!
 //! Launch orders, sizes and workspaces are those of `codegen/templates/README.md`.
 use super::{few, spmv};
-use crate::backend::cuda::entries::block_and_tile;
+use crate::backend::cuda::entries::{block_and_tile, empty};
 use crate::backend::cuda::entrywise::one_row::{Room, row_of};
 use crate::backend::cuda::product::{DeviceIds, MaskBits, Operand, Product, is_narrow};
 use crate::backend::cuda::runtime::ahead;
@@ -25,16 +25,21 @@ const RESIDENT: u32 = 4;
 
 /// t⟨m⟩ = xᵀ ⊕.⊗ A by pushing the entries of x along the rows of A.
 pub(crate) fn vxm(product: &Product) -> Result<(Arc<DevicePattern>, Buffer)> {
-    let (x, a) = (product.a, product.b);
-    let all = x.pattern.nnz == a.pattern.nrows as u64 && !product.is_masked();
-    if all
-        && a.pattern.nnz > 0
-        && let Some(columns) = turned::columns_within(a, product.semiring.b, product.semiring.reads.b)?
-    {
+    let a = product.b;
+    if product.is_empty() {
+        let (pattern, values) = empty(product.context, 1, a.pattern.ncols)?;
+        return Ok((Arc::new(pattern), values));
+    }
+    let (all, scalar, reads) = (has_all(product), product.semiring.b, product.semiring.reads.b);
+    if all && let Some(columns) = turned::kept(a, reads) {
         return spmv::full_left(product, columns.operand());
     }
     if let Some((pattern, values)) = few::vxm(product)? {
         return Ok((Arc::new(pattern), values));
+    }
+    // Kept they take memory for each of them, however few entries there are.
+    if all && let Some(columns) = turned::columns_within(a, scalar, reads)? {
+        return spmv::full_left(product, columns.operand());
     }
     let push = Push::new(product)?;
     // A value for every row of A: the result has an entry for each column that has any.
@@ -57,11 +62,33 @@ pub(crate) fn vxm(product: &Product) -> Result<(Arc<DevicePattern>, Buffer)> {
     Ok((pattern, values))
 }
 
-/// Whether it is by the columns of A, as they are kept by now.
-pub(crate) fn takes_columns(product: &Product, limited: bool) -> bool {
-    let (x, a) = (product.a, product.b);
-    let all = x.pattern.nnz == a.pattern.nrows as u64 && !product.is_masked();
-    all && a.pattern.nnz > 0 && turned::are_kept(a, product.semiring.reads.b, limited)
+/// x has an entry at every place, and nothing is masked.
+fn has_all(product: &Product) -> bool {
+    product.a.pattern.nnz == product.b.pattern.nrows as u64 && !product.is_masked()
+}
+
+/// What [`vxm`] does of a product that is not empty, in a `limited` operation or not.
+pub(super) fn way(product: &Product, limited: bool) -> Way {
+    let (all, a, reads) = (has_all(product), product.b, product.semiring.reads.b);
+    if all && turned::kept(a, reads).is_some() {
+        return Way::Columns;
+    }
+    match few::suits(product) {
+        Some(room) => Way::Few(room),
+        None if all && !limited && turned::are_made_next(a, reads) => Way::ColumnsNow,
+        None => Way::Push,
+    }
+}
+
+/// See [`way`].
+pub(super) enum Way {
+    /// By the columns of A, which are kept.
+    Columns,
+    /// In one launch, with this room for the row; pushed should products be more than it takes.
+    Few(Room),
+    /// By the columns, which are made now if there is room, and pushed if there is not.
+    ColumnsNow,
+    Push,
 }
 
 /// The template for a product; `complement`: of its mask, if it has one.

@@ -1,4 +1,5 @@
 //! Matrix times vector by rows (pull).
+use crate::backend::cuda::entries::empty;
 use crate::backend::cuda::product::{DeviceIds, Operand, Product};
 use crate::backend::cuda::runtime::program::{Program, resident, tuning};
 use crate::backend::cuda::storage::band::Band;
@@ -14,7 +15,12 @@ const PART: u64 = 24;
 
 /// t⟨m⟩ = A ⊕.⊗ x by rows.
 pub(crate) fn mxv(product: &Product) -> Result<(Arc<DevicePattern>, Buffer)> {
-    if !product.is_masked() && product.b.pattern.nnz == product.b.pattern.ncols as u64 && product.a.pattern.nnz > 0 {
+    // Before places of x and of the result are cleared, of which there may be as many as a device has room for.
+    if product.is_empty() {
+        let (pattern, values) = empty(product.context, 1, product.a.pattern.nrows)?;
+        return Ok((Arc::new(pattern), values));
+    }
+    if !product.is_masked() && product.b.pattern.nnz == product.b.pattern.ncols as u64 {
         return full(product);
     }
     let Product { context, semiring, a, b: x, at, .. } = product.clone();

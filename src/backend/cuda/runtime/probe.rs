@@ -28,6 +28,11 @@ pub enum Unavailable {
     /// Not where [`DRIVER_PATH`] says.
     #[error("{DRIVER_PATH} is {}, and no CUDA driver library is there; the CPU backend works without it", .0.display())]
     NotThere(PathBuf),
+    /// A library is there that programs are linked with where no driver is: all that it answers is that.
+    #[error(
+        "the CUDA driver library that was found is the CUDA toolkit's stub, which programs are linked with, and no driver: LD_LIBRARY_PATH or {DRIVER_PATH} names its folder; the real one (libcuda.so.1) comes with the NVIDIA driver, the CPU backend works without it"
+    )]
+    Stub,
     /// A library is there, but lacks a function, as the stub libraries of containers do.
     #[error("the CUDA driver library lacks {0}: it is a stub, or older than CUDA {major}.{minor}", major = DRIVER_FLOOR / 1000, minor = DRIVER_FLOOR % 1000 / 10)]
     SymbolMissing(&'static str),
@@ -175,7 +180,7 @@ fn started(api: &DriverApi, status: Status) -> Result<(), Unavailable> {
     match status {
         s if s == Code::CUDA_SUCCESS as Status => Ok(()),
         s if s == Code::CUDA_ERROR_NO_DEVICE as Status => Err(Unavailable::NoDevice),
-        s if s == Code::CUDA_ERROR_STUB_LIBRARY as Status => Err(Unavailable::NoDriver),
+        s if s == Code::CUDA_ERROR_STUB_LIBRARY as Status => Err(Unavailable::Stub),
         code => Err(Unavailable::Failed { code, message: message(api, code) }),
     }
 }

@@ -94,26 +94,23 @@ pub(crate) fn columns_of(a: Operand<'_>, scalar: ScalarText, reads: bool) -> Res
     Ok(Some(turned))
 }
 
-/// Aᵀ, if it is kept; and if A is asked for a second time, unless the operation is held to a limit: then nothing more is kept.
-pub(crate) fn columns_within(a: Operand<'_>, scalar: ScalarText, reads: bool) -> Result<Option<Arc<Turned>>> {
-    if !account::is_limited() {
-        return columns_of(a, scalar, reads);
-    }
-    Ok(match &*lock(&a.pattern.columns) {
+/// Aᵀ, if it is kept.
+pub(crate) fn kept(a: Operand<'_>, reads: bool) -> Option<Arc<Turned>> {
+    match &*lock(&a.pattern.columns) {
         Columns::Kept(of, turned) if *of == a.values.serial() || !reads => Some(turned.clone()),
         _ => None,
-    })
+    }
 }
 
-/// Whether [`columns_within`] gives columns, of a `limited` operation or not: they are kept; or it is asked for the second time, if there
-/// is room.
-pub(crate) fn are_kept(a: Operand<'_>, reads: bool, limited: bool) -> bool {
+/// Aᵀ, if it is kept; and if A is asked for a second time, unless the operation is held to a limit: then nothing more is kept.
+pub(crate) fn columns_within(a: Operand<'_>, scalar: ScalarText, reads: bool) -> Result<Option<Arc<Turned>>> {
+    if account::is_limited() { Ok(kept(a, reads)) } else { columns_of(a, scalar, reads) }
+}
+
+/// Whether [`columns_of`] makes Aᵀ when it is asked for next, if there is room.
+pub(crate) fn are_made_next(a: Operand<'_>, reads: bool) -> bool {
     let serial = if reads { a.values.serial() } else { 0 };
-    match &*lock(&a.pattern.columns) {
-        Columns::Kept(of, _) => *of == serial || !reads,
-        Columns::Once(of) => *of == serial && !limited,
-        Columns::Unasked => false,
-    }
+    matches!(&*lock(&a.pattern.columns), Columns::Once(of) if *of == serial)
 }
 
 /// Aᵀ: kept, or made for this operation alone.
