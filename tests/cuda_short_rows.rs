@@ -207,7 +207,9 @@ fn many_rows_of_tables_by_name() {
     if emulator::cuda().is_none() {
         return;
     }
-    let (n, d) = (8_200u64, Device::Cuda(0));
+    // So many that a sample pays for itself on as many multiprocessors.
+    let multiprocessors = oplus::backend::cuda::Context::get(0).unwrap().properties().multiprocessors;
+    let (n, d) = (8_200u64.max(u64::from(multiprocessors) * 800), Device::Cuda(0));
     for longest in [4u64, 40] {
         let (mut a, mut b) = (Coo::<i64>::new(n, n), Coo::<i64>::new(n, n));
         for row in 0..n {
