@@ -102,7 +102,8 @@ pub fn extract_rows<T: Scalar, S>(
     Operation::new(Extract::new("extract_rows", a, rows, ..))
 }
 
-/// t(p) = u(`indices[p]`). O(nnz(u)), times the logarithm of that where indices are not ascending.
+/// t(p) = u(`indices[p]`). O(nnz(u)), times the logarithm of that where indices are not ascending; on the CPU O(indices), that times the
+/// logarithm of nnz(u), or O(length of u), whichever is least.
 ///
 /// t is as long as there are indices. GraphBLAS C API 2.1, GrB_extract. Values are moved, the same bits on every device.
 ///
@@ -226,6 +227,12 @@ impl<T: Scalar> Core<T> for Taking<T> {
                 let line = Store { rows: Axis::Full(1), cols: a.rows.clone(), body, device: a.device };
                 return Ok((Owned(crate::format::still_iso(a, line)?), false));
             }
+        }
+        if !turns
+            && part.rows.count() == 1
+            && let Some(row) = super::gather::gathered(self.name, &self.a, &part.cols)?
+        {
+            return Ok((Owned(row), false));
         }
         let taken = taken(self.name, &self.a, &part)?;
         Ok((Owned(oriented(&taken, turns)?), false))

@@ -45,6 +45,7 @@ mod factors;
 mod few;
 mod follow;
 mod fused;
+mod gather;
 mod indices;
 pub(crate) mod kronecker;
 mod limit;
