@@ -511,11 +511,12 @@ fn child_without_a_window() {
     oplus::io::binary::write_to(&mut bytes, &a).expect("bytes");
     let text = b"%%MatrixMarket matrix coordinate real general\n2 2 1\n1 2 0.5\n";
     let paths = [pack("a.mtx.zst", text), pack("a.oplus.zst", &bytes), pack("a.csv.zst", b"0,1,0.5\n1,1,2\n")];
-    let status = std::fs::read_to_string("/proc/self/status").expect("this process");
-    let size = status.lines().find_map(|l| l.strip_prefix("VmSize:")).expect("its size");
-    let size: u64 = size.trim().trim_end_matches(" kB").parse().expect("a number");
     for path in &paths {
         assert!(Matrix::<f64>::read(path).is_ok(), "{}", path.display());
+        // With what threads have begun for that read, and keep.
+        let status = std::fs::read_to_string("/proc/self/status").expect("this process");
+        let size = status.lines().find_map(|l| l.strip_prefix("VmSize:")).expect("its size");
+        let size: u64 = size.trim().trim_end_matches(" kB").parse().expect("a number");
         limit((size << 10) + (48 << 20));
         let read = Matrix::<f64>::read(path);
         limit(u64::MAX);
