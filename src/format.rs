@@ -36,8 +36,8 @@ pub(crate) use matrix::kept;
 /// are one, [`is_iso`](crate::container::Matrix::is_iso), is a matter of its own.
 ///
 /// A vector to which [`into`](crate::operation::Operation::into) accumulates a few entries again and again, on the CPU or on CUDA,
-/// turns to `Bitmap` by itself, once copying its list has cost as much as that; on the CPU also one that then has an eighth of all its entries,
-/// and not all. Other results are lists.
+/// turns to `Bitmap` by itself, once copying its list has cost as much as that; on the CPU also one that then has entries at an eighth
+/// of its places, unless it or what is added has them at all. Other results are lists.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Format {
@@ -255,15 +255,12 @@ pub(crate) fn updated<C: Scalar, T: Scalar, F: Accumulate<C, T>>(
     // A row in another format gets bits as its list does, or stays.
     if let Body::Held(h) = &c.body {
         let mut list = c.holding(Body::Host(h.listed(operation)?.clone()));
-        let new = row.pattern.nnz();
-        if grown(operation, &mut list, new, h.frame.count() + new)?.is_none() {
+        if grown(operation, &mut list, row.pattern.nnz(), true)?.is_none() {
             return Ok(false);
         }
         c.body = list.body;
     }
-    let new = row.pattern.nnz();
-    let many = if let Body::Host(list) = &c.body { list.pattern.nnz() + new } else { 0 };
-    let Some(d) = grown(operation, c, new, many)? else { return Ok(false) };
+    let Some(d) = grown(operation, c, row.pattern.nnz(), true)? else { return Ok(false) };
     match mask.map(|m| MaskBody::new(&m.pattern.body, m.complement)) {
         None => d.update(operation, row, |_| true, f)?,
         Some(MaskBody::Bits(m, _)) => d.update(operation, row, |j| m.pattern.get(j) != m.complement, f)?,
@@ -278,17 +275,17 @@ pub(crate) fn updated<C: Scalar, T: Scalar, F: Accumulate<C, T>>(
 }
 
 /// The bits and values of a vector on the CPU that has them, or gets them because a few entries were written to its list often enough, or
-/// it is to have so `many` that putting lists together takes longer.
+/// because it will have so many, if these are `added`, that putting lists together takes longer.
 fn grown<'a, C: Scalar>(
     operation: &'static str,
     c: &'a mut Store<C>,
-    few: usize,
-    many: usize,
+    entries: usize,
+    added: bool,
 ) -> Result<Option<&'a mut Dense<C>>> {
     if let Body::Host(list) = &c.body {
         let (n, there) = (list.pattern.ncols, list.pattern.nnz());
-        let often = few <= there / FEW && merged(&list.pattern) >= (n / 2).max(SHORT);
-        let filled = n >= SHORT && many >= n / MANY && few < n && there < n;
+        let often = entries <= there / FEW && merged(&list.pattern) >= (n / 2).max(SHORT);
+        let filled = added && n >= SHORT && there + entries >= n / MANY && entries < n && there < n;
         if often || filled {
             match dense(operation, c) {
                 Ok(Some(grown)) => c.body = Body::Dense(grown),
@@ -313,7 +310,7 @@ pub(crate) fn removed<C: Scalar>(operation: &'static str, c: &mut Store<C>, at: 
         #[cfg(feature = "cuda")]
         PatternBody::Cuda(_) | PatternBody::CudaBits(_) | PatternBody::CudaCells(_) => return Ok(false),
     };
-    match grown(operation, c, list.nnz(), 0)? {
+    match grown(operation, c, list.nnz(), false)? {
         Some(d) => d.remove(operation, &list.indices).map(|()| true),
         None => Ok(false),
     }

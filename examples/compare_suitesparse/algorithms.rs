@@ -1,12 +1,10 @@
 //! Graph algorithms on one graph: the same calls as LAGraph's, `tests/suitesparse/lagraph.py`.
-use crate::{LONGEST, Outcome, make, sized, suits, write_matrix};
+use crate::{LONGEST, Outcome, make, suits, write_matrix};
 use oplus::algebra::Ordered;
 use oplus::algorithm::{BfsOptions, MultiSourceBfsOptions, TriangleOptions};
-use oplus::generate::{Random, road_grid};
+use oplus::generate::Random;
 use oplus::prelude::*;
-use std::fmt::Write as _;
 use std::path::Path;
-use std::time::Instant;
 
 /// Searches of one vertex in a run, and sources of a search from many.
 const SEARCHES: usize = 8;
@@ -28,10 +26,7 @@ pub struct Graph {
 impl Graph {
     /// R-MAT and roads in both directions, files as they are.
     pub fn new(name: &str, data: Option<&Path>) -> Outcome<Self> {
-        let coo = match name.split_once('-') {
-            Some(("grid", n)) => road_grid(sized(name, n)?, sized(name, n)?, 1)?,
-            _ => make(name, data)?,
-        };
+        let coo = make(name, data)?;
         suits(name, &coo, LONGEST)?;
         let directed: Matrix<bool> =
             algorithm::without_loops(&apply(&Matrix::build_with(&coo, First)?, Pair::<bool>::default()).eval()?)?;
@@ -156,17 +151,11 @@ fn timed<C>(
     run: impl Fn() -> Outcome<C>,
     write: impl Fn(&C, &mut Vec<u8>) -> Outcome,
 ) -> Outcome<String> {
-    let mut reply = String::new();
-    for n in 0..count {
-        let start = Instant::now();
-        let made = run()?;
-        let seconds = start.elapsed().as_secs_f64();
-        if n == 0 {
-            let mut found = Vec::new();
-            write(&made, &mut found)?;
-            std::fs::write(directory.join("found.bin"), found)?;
-        }
-        write!(reply, "{seconds:e} ")?;
-    }
-    Ok(reply)
+    let first = |made: &C| {
+        let mut found = Vec::new();
+        write(made, &mut found)?;
+        std::fs::write(directory.join("found.bin"), found)?;
+        Ok(String::new())
+    };
+    crate::timed(count, || Ok(()), |()| run(), first)
 }

@@ -314,14 +314,25 @@ where
 
 /// The reply: what came out, and the seconds of each run. What a run made is given back outside its time.
 fn times<C>(count: usize, run: impl Fn() -> Outcome<C>, measure: impl Fn(&C) -> Result<(u64, f64)>) -> Outcome<String> {
+    let first = |c: &C| measure(c).map(|(entries, sum)| format!("{entries} {sum:e}")).map_err(Into::into);
+    timed(count, || Ok(()), |()| run(), first)
+}
+
+/// What `first` says of the first run's result, and the seconds of each run, what is prepared for it not among them.
+fn timed<P, C>(
+    count: usize,
+    prepare: impl Fn() -> Result<P>,
+    run: impl Fn(P) -> Outcome<C>,
+    first: impl Fn(&C) -> Outcome<String>,
+) -> Outcome<String> {
     let mut reply = String::new();
     for n in 0..count {
+        let prepared = prepare()?;
         let start = Instant::now();
-        let c = run()?;
+        let c = run(prepared)?;
         let seconds = start.elapsed().as_secs_f64();
         if n == 0 {
-            let (entries, sum) = measure(&c)?;
-            write!(reply, "{entries} {sum:e}")?;
+            reply = first(&c)?;
         }
         write!(reply, " {seconds:e}")?;
     }

@@ -3,10 +3,8 @@ use crate::{LONGEST, Outcome, make, suits};
 use oplus::generate::Random;
 use oplus::interop::CsrParts;
 use oplus::prelude::*;
-use std::fmt::Write as _;
 use std::io::Write;
 use std::path::{Path, PathBuf};
-use std::time::Instant;
 
 /// A matrix and the other operands, as files for the other side too.
 pub struct Operands {
@@ -399,17 +397,9 @@ fn timed<P, C>(
     run: impl Fn(P) -> Outcome<C>,
     measure: impl Fn(&C) -> Result<Measure>,
 ) -> Outcome<String> {
-    let mut reply = String::new();
-    for n in 0..count {
-        let prepared = prepare()?;
-        let start = Instant::now();
-        let c = run(prepared)?;
-        let seconds = start.elapsed().as_secs_f64();
-        if n == 0 {
-            let (entries, sum, weighted) = measure(&c)?;
-            write!(reply, "{entries} {sum:e} {weighted:e}")?;
-        }
-        write!(reply, " {seconds:e}")?;
-    }
-    Ok(reply)
+    let first = |c: &C| {
+        let (entries, sum, weighted) = measure(c)?;
+        Ok(format!("{entries} {sum:e} {weighted:e}"))
+    };
+    crate::timed(count, prepare, run, first)
 }

@@ -75,9 +75,10 @@ pub struct Bfs {
 ///
 /// q⟨¬levels, replace⟩ = qᵀ any.secondi A (push) or Aᵀ any.secondi q (pull) a level, until q is empty. O(nnz(A)) for
 /// the products, O(n) a level for the vectors. The same result on every device and in every direction: each parent is
-/// the smallest there is; without parents the products are any.pair. Pull is taken where the frontier has n/24 vertices or more
-/// and it, or its edges, outnumber 1/14 of the vertices not reached, or theirs, and left where it has fewer vertices: Beamer, Asanović, Patterson, *Direction-optimizing BFS*,
-/// SC 2012, 10.1109/SC.2012.50. The transpose is made once, when first pulled, unless the graph is `symmetric`.
+/// the smallest there is; without parents the products are any.pair. Pull is taken where the frontier has n/24 vertices or
+/// more and outnumbers 1/14 of the vertices not reached, or its edges 1/14 of theirs, and left where it has fewer vertices:
+/// Beamer, Asanović, Patterson, *Direction-optimizing BFS*, SC 2012, 10.1109/SC.2012.50. The transpose is made once, when
+/// first pulled, unless the graph is `symmetric`.
 ///
 /// A is n × n; levels and parents have length n.
 ///

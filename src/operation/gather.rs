@@ -13,8 +13,8 @@ use crate::storage::store::Store;
 /// Bits for all places cost as much as so many searches in a list.
 const PLACES: usize = 8;
 
-/// t(p) = u(`chosen[p]`) of a row u of the CPU with a place for every index; `None` where it is stored otherwise, or all that is chosen
-/// is ascending by itself. O(chosen), or that times the logarithm of u's entries, or O(u's length) where that is about as much.
+/// t(p) = u(`chosen[p]`) of a row u of the CPU with a place for every index; `None` where it is stored otherwise, or a range is chosen,
+/// whose entries are moved together. O(chosen), or that times the logarithm of u's entries, or O(u's length) where that is about as much.
 pub(super) fn gathered<T: Scalar>(operation: &'static str, u: &Store<T>, chosen: &Chosen) -> Result<Option<Store<T>>> {
     let (Axis::Full(1), Axis::Full(_), Device::Cpu) = (&u.rows, &u.cols, u.device) else { return Ok(None) };
     let (Chosen::List(_) | Chosen::Stride { .. }, Ok(count)) = (chosen, u32::try_from(chosen.count())) else {
@@ -25,8 +25,7 @@ pub(super) fn gathered<T: Scalar>(operation: &'static str, u: &Store<T>, chosen:
         Body::Host(list) if list.pattern.nnz() == list.pattern.ncols => {
             let all = &list.values[..];
             let values = cpu::in_pieces(operation, count as usize, |p| all[place(p) as usize])?;
-            let indices = cpu::in_pieces(operation, count as usize, |p| p as u32)?;
-            HostCsr::new(Pattern::new(1, count as usize, vec![0, u64::from(count)], indices), values)
+            HostCsr::at(cpu::full_row(operation, count as usize, &list.pattern)?, values)
         }
         Body::Host(list) if (count as usize) < list.pattern.ncols / PLACES => {
             looked_up(operation, count, &|p| list.pattern.find(0, place(p)).map(|e| list.values[e]))?

@@ -33,8 +33,8 @@ pub enum Strategy {
     Esc,
     /// Rows of B scattered into an accumulator per row of A (dense, hash or sort by the row's size). Tables of a thread or a warp
     /// are added to in the order of k, those of a block in any: reproducible only without rows of many products. On CUDA columns are
-    /// counted first, then summed; many short rows are made in one pass, of which a sample says how many columns they have. Under a
-    /// mask that is not complemented the table has the mask's columns, and products that are not among them are dropped where
+    /// counted first, then summed; many short rows are made in one pass, of which a sample says how many columns they have. There, under a
+    /// mask that is not complemented, the table has the mask's columns, and products that are not among them are dropped where
     /// they arise: one pass, its work is that of looking up every product once.
     Hash,
     /// All products expanded; those of a row, runs of ascending columns, merged two by two, all rows at once (Ji, Lu, Liu, Jin,

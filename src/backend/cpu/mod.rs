@@ -47,7 +47,7 @@ pub(crate) use mxm::exact::{at_positions, mxm_bools, mxm_iso, mxm_looked_up, mxm
 pub(crate) use mxm::explain::{explain_mxm, explain_vector};
 pub(crate) use mxm::product::MxmKernels;
 pub(crate) use mxv::even::Batch;
-pub(crate) use mxv::met::rows_and_columns as met_rows_and_columns;
+pub(crate) use mxv::met::{full_row, rows_and_columns as met_rows_and_columns};
 pub(crate) use mxv::push::VxmKernels;
 pub(crate) use mxv::repeated::{repeated, rows_of_one};
 pub(crate) use mxv::vector::MxvKernels;

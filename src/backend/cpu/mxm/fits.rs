@@ -102,7 +102,8 @@ pub(super) fn folded_fits<B: Scalar, C: Scalar>(
         count = usual.max(most_blocks(cut.products.saturating_add(a.nnz() as u64)));
     }
     // A sum of each block, and room for blocks of which there are more than usual.
-    let sums = count.saturating_mul(size_of::<Option<C>>() as u64).saturating_add((count - usual).saturating_mul(96));
+    let sums =
+        count.saturating_mul(size_of::<Option<C>>() as u64).saturating_add((count - usual).saturating_mul(Need::BLOCK));
     let blocks = blocks(a, &cut, size_of::<C>());
     analysis.bound = 0;
     let shape = Shape { value: size_of::<C>(), right: size_of::<B>(), by };

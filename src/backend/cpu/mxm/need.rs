@@ -52,6 +52,8 @@ impl Need {
         let kept = (b.nnz() as u64).saturating_mul(8).saturating_add((threads * 8 + 4).saturating_mul(keys));
         compressed(keys, b.nnz() as u64, shape.right as u64).saturating_add(kept)
     }
+    /// Bytes of a planned block: itself 32, its counters 16, in vectors that grow by doubling.
+    pub(super) const BLOCK: u64 = 96;
     /// The most blocks: they are cut at even work, long rows into as many parts as there are.
     pub(crate) fn blocks(a: &Pattern, analysis: &Analysis) -> u64 {
         let rows = a.nrows as u64;
@@ -62,8 +64,7 @@ impl Need {
         let (rows, columns) = (a.nrows as u64, if transposed_b { b.nrows } else { b.ncols } as u64);
         let value = if shape.by == By::Positions { 0 } else { shape.value as u64 };
         let threads = rayon::current_num_threads() as u64;
-        // A block is 32 bytes, its counters 16.
-        let planning = rows * 16 + Need::blocks(a, analysis).saturating_mul(96);
+        let planning = rows * 16 + Need::blocks(a, analysis).saturating_mul(Need::BLOCK);
         let turning = if (shape.by == By::Dots) != transposed_b { Need::turned(b, shape) } else { 0 };
         // Finished blocks may all wait for their place, in vectors that grow by doubling.
         let waiting = analysis.bound.saturating_mul(4 + value).saturating_mul(3).saturating_add(rows * 24);

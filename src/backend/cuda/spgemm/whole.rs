@@ -133,13 +133,13 @@ impl Job<'_> {
     pub(super) fn whole(&self, strategy: Strategy) -> Option<Whole> {
         let tuning = self.tuning;
         let most = self.longest_row()?;
-        let spec = Spec::new(Template::SpgemmThread, self.context.properties().architecture);
-        let spec = spec.semiring(self.semiring.clone()).flag("wide", self.is_wide());
         if strategy == Strategy::Hash {
             // Of few rows classes cost little more.
             let hash = self.by_parts() && self.hash_might_fit(most) && self.worth_sampling();
             return hash.then_some(Whole::Hash);
         }
+        let spec = Spec::new(Template::SpgemmThread, self.context.properties().architecture);
+        let spec = spec.semiring(self.semiring.clone()).flag("wide", self.is_wide());
         let esc = matches!(strategy, Strategy::Auto | Strategy::Esc);
         if let Some(width) = [16u32, 32].into_iter().find(|w| esc && u64::from(*w) >= most) {
             // Where most rows are much shorter than the longest might be, the network is too wide for them.
