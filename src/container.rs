@@ -315,7 +315,19 @@ fn entries<T: Scalar>(store: &Store<T>) -> Result<Vec<(u64, u64, T)>> {
     Ok(all)
 }
 
+/// As [`looked_up`], of what most are at once: asked for one by one, they are waited for together.
+#[inline]
 fn element<T: Scalar>(store: &Store<T>, row: u64, column: u64) -> Result<Option<T>> {
+    if let (Axis::Full(m), Axis::Full(n), Body::Host(list)) = (&store.rows, &store.cols, &store.body)
+        && row < u64::from(*m)
+        && column < u64::from(*n)
+    {
+        return Ok(list.pattern.find(row as usize, column as u32).map(|e| list.values[e]));
+    }
+    looked_up(store, row, column)
+}
+
+fn looked_up<T: Scalar>(store: &Store<T>, row: u64, column: u64) -> Result<Option<T>> {
     let operation = "get";
     for (what, index, bound) in [("row", row, store.rows.n()), ("column", column, store.cols.n())] {
         if index >= bound {

@@ -17,12 +17,14 @@ use std::sync::atomic::Ordering;
 #[cfg(feature = "cuda")]
 mod device;
 mod fast;
+mod full_rows;
 mod iso;
 mod matrix;
 
 #[cfg(feature = "cuda")]
 pub(crate) use device::{assigned, filled_up, patched, placed, rows_counted, rows_summed, summed, window, written};
 pub(crate) use fast::{applied, blank, full_where_full, intersected, selected, still_iso, united};
+pub(crate) use full_rows::{is_full_row, own};
 pub(crate) use iso::{everywhere, filled, found};
 pub(crate) use matrix::kept;
 
@@ -37,7 +39,8 @@ pub(crate) use matrix::kept;
 ///
 /// A vector to which [`into`](crate::operation::Operation::into) accumulates a few entries again and again, on the CPU or on CUDA,
 /// turns to `Bitmap` by itself, once copying its list has cost as much as that; on the CPU also one that then has entries at an eighth
-/// of its places, unless it or what is added has them at all. Other results are lists.
+/// of its places, unless it or what is added has them at all, one to parts of which that much is [assigned](crate::operation::assign_vector),
+/// and what [`select`](crate::operation::select) keeps of a full one, if it is that much. Other results are lists.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Format {
@@ -252,6 +255,21 @@ pub(crate) fn updated<C: Scalar, T: Scalar, F: Accumulate<C, T>>(
         Body::Held(h) => h.listed(operation)?,
         _ => return Ok(false),
     };
+    if let Body::Host(list) = &mut c.body
+        && is_full_row(list)
+    {
+        let mut put = |admits: Option<&(dyn Fn(u32) -> bool + Sync)>| {
+            full_rows::update(operation, list, row, admits, f).map(|()| true)
+        };
+        return match mask.map(|m| MaskBody::new(&m.pattern.body, m.complement)) {
+            None => put(None),
+            Some(MaskBody::Bits(m, _)) => put(Some(&|j| m.pattern.get(j) != m.complement)),
+            Some(MaskBody::Host(m)) => put(Some(&|j| m.pattern.find(0, j).is_some() != m.complement)),
+            Some(MaskBody::Cells(m, _)) => put(Some(&|j| m.pattern.slot(0, j).is_some() != m.complement)),
+            #[cfg(feature = "cuda")]
+            Some(MaskBody::Cuda(_) | MaskBody::CudaBits(..) | MaskBody::CudaCells(..)) => Ok(false),
+        };
+    }
     // A row in another format gets bits as its list does, or stays.
     if let Body::Held(h) = &c.body {
         let mut list = c.holding(Body::Host(h.listed(operation)?.clone()));
@@ -276,7 +294,7 @@ pub(crate) fn updated<C: Scalar, T: Scalar, F: Accumulate<C, T>>(
 
 /// The bits and values of a vector on the CPU that has them, or gets them because a few entries were written to its list often enough, or
 /// because it will have so many, if these are `added`, that putting lists together takes longer.
-fn grown<'a, C: Scalar>(
+pub(crate) fn grown<'a, C: Scalar>(
     operation: &'static str,
     c: &'a mut Store<C>,
     entries: usize,

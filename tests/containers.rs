@@ -1,6 +1,7 @@
 //! Matrices and vectors as values of Rust: compared, shown, made of other types.
 use oplus::iterate::{RowIter, RowsIter, VectorIter};
 use oplus::prelude::*;
+use std::collections::BTreeMap;
 
 fn matrix() -> Matrix<f64> {
     Matrix::build(3, 4, &[(0, 1, 1.5), (2, 0, 2.0), (2, 3, -1.0)]).unwrap()
@@ -391,4 +392,55 @@ fn a_mask_turned_round_by_not() {
     let all: Matrix<f64> = Matrix::full(3, 4, 1.0).unwrap();
     let nvals = |mask: &Mask| apply(&all, Identity).mask(mask).eval().unwrap().nvals();
     assert_eq!((nvals(&mask), nvals(&!&mask), nvals(&!!&mask), nvals(&!mask)), (3, 9, 3, 9));
+}
+
+/// Elements set, removed, and both, in any order and again: as one after the other, in every format.
+#[test]
+fn updates_are_as_if_one_by_one() {
+    let (m, n) = (23, 17);
+    let mut random = oplus::generate::Random::new(8, 0);
+    for formats in [Format::Csr, Format::Csc, Format::Bitmap, Format::Full, Format::Hypersparse] {
+        for (sets, removals) in [(30, 0), (0, 30), (1, 1), (20, 20), (0, 1), (400, 0)] {
+            let there = if formats == Format::Full { 100 } else { random.below(100) };
+            let before: BTreeMap<(u64, u64), i64> = (0..m * n)
+                .filter(|_| random.below(100) < there)
+                .collect::<Vec<_>>()
+                .into_iter()
+                .map(|e| ((e / n, e % n), random.below(9) as i64))
+                .collect();
+            let entries: Vec<(u64, u64, i64)> = before.iter().map(|((i, j), v)| (*i, *j, *v)).collect();
+            let mut a: Matrix<i64> = Matrix::build(m, n, &entries).unwrap().to_format(formats).unwrap();
+            let mut x: Vector<i64> =
+                Vector::build(m * n, &entries.iter().map(|(i, j, v)| (i * n + j, *v)).collect::<Vec<_>>()).unwrap();
+            if formats == Format::Bitmap {
+                x = x.to_bitmap().unwrap();
+            }
+            let (old, old_x) = (a.clone(), x.clone());
+            let (mut after, mut updates, mut of_x) = (before.clone(), Updates::new(), Updates::new());
+            let mut kinds = [vec![true; sets], vec![false; removals]].concat();
+            (1..kinds.len()).for_each(|k| kinds.swap(k, random.below(k as u64 + 1) as usize));
+            for set in kinds {
+                let (i, j, value) = (random.below(m), random.below(n), random.below(9) as i64);
+                if set {
+                    after.insert((i, j), value);
+                    updates.set(i, j, value).unwrap();
+                    of_x.set(0, i * n + j, value).unwrap();
+                } else {
+                    after.remove(&(i, j));
+                    updates.remove(i, j).unwrap();
+                    of_x.remove(0, i * n + j).unwrap();
+                }
+            }
+            a.update(&updates).unwrap();
+            x.update(&of_x).unwrap();
+            let expected: Vec<(u64, u64, i64)> = after.into_iter().map(|((i, j), v)| (i, j, v)).collect();
+            assert_eq!(a.entries().unwrap(), expected, "{formats:?}, {sets} set, {removals} removed");
+            let expected: Vec<(u64, i64)> = expected.into_iter().map(|(i, j, v)| (i * n + j, v)).collect();
+            assert_eq!(x.entries().unwrap(), expected);
+            assert_eq!((a.nvals(), x.nvals()), (expected.len() as u64, expected.len() as u64));
+            // Clones are what they were.
+            assert_eq!((old.entries().unwrap(), old_x.nvals()), (entries, before.len() as u64));
+            assert!(updates.len() == sets + removals && a.update(&Updates::new()).is_ok());
+        }
+    }
 }

@@ -1,6 +1,7 @@
 //! How matrices are made and looked at.
 use super::{Matrix, axes_of, built, element, entries, iso_where_equal};
 use crate::algebra::{BinaryOp, First, Scalar};
+use crate::backend::cpu::{SERIAL, Shared, each_piece, mapped, unwritten, written};
 use crate::device::Device;
 use crate::error::Result;
 use crate::format::filled;
@@ -11,6 +12,7 @@ use crate::storage::{
     pattern::Pattern,
     store::{Store, axes_for},
 };
+use std::mem::MaybeUninit;
 
 impl<T: Scalar, S> Matrix<T, S> {
     /// A(i, j) = nothing for all i, j, on the CPU. O(m), O(1) from 2²⁴ rows on.
@@ -191,16 +193,8 @@ impl<T: Scalar, S> Matrix<T, S> {
     /// ```
     #[doc(alias("GrB_Matrix_extractTuples", "tocoo"))]
     pub fn to_coo(&self) -> Result<Coo<T>> {
-        let host = self.store.to_host().map_err(|e| e.in_operation("to_coo"))?;
         let mut coo = Coo::new(self.nrows(), self.ncols());
-        coo.values = memory::copied("to_coo", &host.values)?;
-        coo.rows = memory::with_capacity("to_coo", host.values.len())?;
-        coo.columns = memory::with_capacity("to_coo", host.values.len())?;
-        for row in 0..host.pattern.nrows {
-            let columns = host.pattern.row(row);
-            coo.rows.extend(std::iter::repeat_n(self.store.rows.id(row), columns.len()));
-            coo.columns.extend(columns.iter().map(|c| self.store.cols.id(*c as usize)));
-        }
+        (coo.rows, coo.columns, coo.values) = triplets("to_coo", &self.store)?;
         Ok(coo)
     }
     /// v = A(row, column), `None` where there is no entry. O(log of the row's length), O(1) of a bitmap or full matrix; on CUDA
@@ -217,9 +211,34 @@ impl<T: Scalar, S> Matrix<T, S> {
     /// # Ok(()) }
     /// ```
     #[doc(alias = "GrB_Matrix_extractElement")]
+    #[inline]
     pub fn get(&self, row: u64, column: u64) -> Result<Option<T>> {
         element(&self.store, row, column)
     }
+}
+
+/// Rows, columns and values of all entries, by all threads.
+fn triplets<T: Scalar>(operation: &'static str, store: &Store<T>) -> Result<(Vec<u64>, Vec<u64>, Vec<T>)> {
+    let host = store.to_host().map_err(|e| e.in_operation(operation))?;
+    let (pattern, n) = (&host.pattern, host.values.len());
+    let mut rows = unwritten::<u64>(operation, n)?;
+    let (to, at_once) = (Shared::new(&mut rows), (SERIAL * pattern.nrows / n.max(1)).clamp(1, SERIAL));
+    each_piece(pattern.nrows, at_once, &|some| {
+        for row in some {
+            // SAFETY: rows are disjoint.
+            unsafe { to.part(pattern.range(row)) }.fill(MaybeUninit::new(store.rows.id(row)));
+        }
+    });
+    // SAFETY: every entry is of a row.
+    let rows = unsafe { written(rows, n) };
+    let columns = match &store.cols {
+        Axis::Full(_) => mapped(operation, &pattern.indices, u64::from)?,
+        Axis::Listed { ids, .. } => {
+            let ids = &ids[..];
+            mapped(operation, &pattern.indices, move |c| ids[c as usize])?
+        }
+    };
+    Ok((rows, columns, mapped(operation, &host.values, |x| x)?))
 }
 
 fn arrays<T>(coo: &Coo<T>) -> (&[u64], &[u64], &[T]) {

@@ -167,6 +167,7 @@ impl<T: Scalar, S> Vector<T, S> {
     /// # Ok(()) }
     /// ```
     #[doc(alias = "GrB_Vector_extractElement")]
+    #[inline]
     pub fn get(&self, index: u64) -> Result<Option<T>> {
         element(&self.store, 0, index).map_err(Error::of_elements)
     }

@@ -87,7 +87,9 @@ pub(crate) fn united<T: Scalar, F: BinaryOp<T, T, Out = T>>(a: &Store<T>, b: &St
             return positions(a, b, true).map(|p| Some(a.holding(Body::Held(Held::iso(p, z)))));
         }
     }
-    let (Some([p, q]), Some(x), Some(y)) = (grids(a, b), values(a), values(b)) else { return Ok(None) };
+    let (Some([p, q]), Some(x), Some(y)) = (grids(a, b), values(a), values(b)) else {
+        return super::full_rows::united::<T, F>(a, b);
+    };
     if p.1 + q.1 < p.0.nrows * p.0.ncols / SPARSE {
         return Ok(None);
     }
@@ -122,7 +124,9 @@ pub(crate) fn intersected<A: Scalar, B: Scalar, F: BinaryOp<A, B>>(
         let z = F::apply(x, y);
         return positions(a, b, false).map(|p| Some(a.holding(Body::Held(Held::iso(p, z)))));
     }
-    let (Some([p, q]), Some(x), Some(y)) = (grids(a, b), values(a), values(b)) else { return Ok(None) };
+    let (Some([p, q]), Some(x), Some(y)) = (grids(a, b), values(a), values(b)) else {
+        return super::full_rows::intersected::<A, B, F>(a, b);
+    };
     if p.1.min(q.1) < p.0.nrows * p.0.ncols / SPARSE {
         return Ok(None);
     }
@@ -212,7 +216,8 @@ pub(crate) fn selected<A: Scalar, Y: Scalar, F: IndexUnaryOp<A, Y, Out = bool>>(
     if let (Device::Cuda(_), None, None) = (a.device, &at.i, &at.j) {
         return super::device::selected::<A, Y, F>(a, y);
     }
-    let (Body::Held(held), Device::Cpu, None, None) = (&a.body, a.device, &at.i, &at.j) else { return Ok(None) };
+    let (Device::Cpu, None, None) = (a.device, &at.i, &at.j) else { return Ok(None) };
+    let Body::Held(held) = &a.body else { return super::full_rows::selected::<A, Y, F>(a, y) };
     let (Form::Cells(c), Values::All(values)) = (&held.frame.form, &*held.values) else { return Ok(None) };
     let n = c.nrows * c.ncols;
     if n == 0 || held.frame.count() < n / SPARSE {

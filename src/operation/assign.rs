@@ -31,7 +31,8 @@ pub fn assign<T: Scalar, S>(
     Assignment::of("assign", a, rows.into(), cols.into())
 }
 
-/// w(indices)⟨m⟩ ⊙= u; mask and replace reach all of w. O(nnz(w) + nnz(u)), as [`assign`].
+/// w(indices)⟨m⟩ ⊙= u; mask and replace reach all of w. O(nnz(w) + nnz(u)), as [`assign`]; without a mask O(indices) where w is full or a
+/// [`Bitmap`](crate::Format::Bitmap) on the CPU that nobody shares, which a w with much assigned to it becomes by itself.
 ///
 /// u is as long as there are indices. GraphBLAS C API 2.1, GrB_assign.
 ///
@@ -136,7 +137,7 @@ pub fn assign_scalar<T: Scalar>(
 }
 
 /// w(indices)⟨m⟩ ⊙= x at every index; mask and replace reach all of w. With a mask that is not complemented
-/// O(nnz(w) + nnz(m)), else O(nnz(w) + indices); without the nnz(w) where w is a [`Bitmap`](crate::Format::Bitmap) that nobody shares,
+/// O(nnz(w) + nnz(m)), else O(nnz(w) + indices); without the nnz(w) where w is full or a [`Bitmap`](crate::Format::Bitmap) that nobody shares,
 /// which a w to which little is assigned again and again becomes by itself.
 ///
 /// GraphBLAS C API 2.1, GrB_assign of a value.

@@ -2,6 +2,7 @@
 use super::few;
 use super::indices::{Chosen, Indices};
 use super::region::{Part, dense, spread, within};
+use super::row;
 use super::{MaskParts, Operand, Overwrite, With, common, mask_parts, oriented, same_shape, shape_of};
 use crate::algebra::Scalar;
 use crate::backend::places::{Assigned, Region, Within};
@@ -213,6 +214,9 @@ impl<T: Scalar> Core<T> {
             return Ok(());
         }
         if mask.is_none() && few::assigned::<C, T, F>(c, &self.source, &part)? {
+            return Ok(());
+        }
+        if mask.is_none() && row::assigned::<C, T, F>(c, &self.source, &part.cols)? {
             return Ok(());
         }
         let all = matches!((&part.rows, &part.cols), (Chosen::All(_), Chosen::All(_)));

@@ -134,7 +134,7 @@ fn in_cells<C: Scalar, T: Scalar, F: Accumulate<C, T>>(
     Ok(writes.is_empty() || held.put_cells(OPERATION, &writes)?)
 }
 
-fn ascending(chosen: &Chosen) -> bool {
+pub(super) fn ascending(chosen: &Chosen) -> bool {
     match chosen {
         Chosen::All(_) | Chosen::Range(_) => true,
         Chosen::Stride { step, .. } => *step > 0,

@@ -59,6 +59,7 @@ mod product;
 mod reduce;
 mod region;
 mod reshape;
+mod row;
 mod scale;
 mod select;
 mod some;

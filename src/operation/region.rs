@@ -1,7 +1,7 @@
 //! Indices against axes: sub-matrices taken out of stores, and stores spread over a part of another one's axes.
 use super::indices::Chosen;
 use crate::algebra::Scalar;
-use crate::backend::places::{How, Moves, Within};
+use crate::backend::places::{How, Moves, NONE, Within};
 use crate::backend::{Body, cpu, on_backend};
 use crate::error::{Error, Result};
 use crate::format::still_iso;
@@ -98,7 +98,13 @@ fn taken_axis(operation: &'static str, axis: &Axis, chosen: &Chosen) -> Result<(
         }
         Chosen::List(list) => {
             counted(operation, list.len())?;
-            let met = cpu::kept(operation, list.len(), |k| Some((axis.place(list[k])? as u32, k as u64)))?;
+            let met = match each_once(chosen) {
+                true => {
+                    let places = cpu::among(operation, list.len(), |k| Some(list[k]), ids_of(axis))?;
+                    cpu::kept(operation, list.len(), |k| (places[k] != NONE).then(|| (places[k], k as u64)))?
+                }
+                false => cpu::kept(operation, list.len(), |k| Some((axis.place(list[k])? as u32, k as u64)))?,
+            };
             renumbered(operation, met, count)
         }
     }

@@ -1,12 +1,10 @@
 //! Single elements set and removed, alone and in batches.
-#[cfg(feature = "cuda")]
-use super::With;
-use super::{MaskParts, Overwrite, write};
+use super::{MaskParts, Overwrite, With, write};
 use crate::algebra::{Scalar, Second};
 use crate::backend::Body;
 use crate::container::{Matrix, Vector, built};
 use crate::error::{Error, Result};
-use crate::format::dense;
+use crate::format::{copied, dense, updated};
 use crate::mask::truths;
 use crate::memory;
 use crate::storage::{axis::Axis, store::Store};
@@ -29,8 +27,14 @@ use std::sync::Arc;
 pub struct Updates<T> {
     rows: Vec<u64>,
     columns: Vec<u64>,
-    values: Vec<Option<T>>,
+    /// Anything where an element is removed.
+    values: Vec<T>,
+    /// What happens to each: [`SET`] or [`REMOVED`]; empty as long as all are set.
+    kinds: Vec<u8>,
 }
+
+const SET: u8 = 1;
+const REMOVED: u8 = 0;
 
 /// How many there are.
 impl<T> std::fmt::Debug for Updates<T> {
@@ -48,7 +52,7 @@ impl<T: Scalar> Updates<T> {
     /// # Ok(()) }
     /// ```
     pub fn new() -> Self {
-        Self { rows: Vec::new(), columns: Vec::new(), values: Vec::new() }
+        Self { rows: Vec::new(), columns: Vec::new(), values: Vec::new(), kinds: Vec::new() }
     }
     /// C(row, column) = value, once it is given to a matrix. O(1) amortised.
     ///
@@ -66,6 +70,7 @@ impl<T: Scalar> Updates<T> {
     /// # Ok(()) }
     /// ```
     #[doc(alias("GrB_Matrix_setElement", "GrB_Vector_setElement", "insert"))]
+    #[inline]
     pub fn set(&mut self, row: u64, column: u64, value: T) -> Result<()> {
         self.push(row, column, Some(value))
     }
@@ -95,41 +100,104 @@ impl<T: Scalar> Updates<T> {
     pub fn is_empty(&self) -> bool {
         self.values.is_empty()
     }
+    #[inline]
     fn push(&mut self, row: u64, column: u64, value: Option<T>) -> Result<()> {
+        let room = self.rows.capacity().min(self.columns.capacity()).min(self.values.capacity());
+        let kinds = value.is_none() || !self.kinds.is_empty();
+        if kinds || self.values.len() == room {
+            self.room(kinds)?;
+        }
+        if kinds {
+            self.kinds.push(if value.is_some() { SET } else { REMOVED });
+        }
+        self.rows.push(row);
+        self.columns.push(column);
+        self.values.push(value.unwrap_or_else(T::zeroed));
+        Ok(())
+    }
+    /// Room for one more, and for its kind, which all before it have then.
+    #[inline(never)]
+    fn room(&mut self, kinds: bool) -> Result<()> {
         const OPERATION: &str = "update";
         memory::reserve(OPERATION, &mut self.rows, 1)?;
         memory::reserve(OPERATION, &mut self.columns, 1)?;
         memory::reserve(OPERATION, &mut self.values, 1)?;
-        self.rows.push(row);
-        self.columns.push(column);
-        self.values.push(value);
+        if kinds {
+            let before = self.values.len() - self.kinds.len();
+            memory::reserve(OPERATION, &mut self.kinds, before + 1)?;
+            self.kinds.resize(self.values.len(), SET);
+        }
         Ok(())
     }
-}
-
-fn updated<T: Scalar>(operation: &'static str, c: &Store<T>, updates: &Updates<T>) -> Result<Store<T>> {
-    written(operation, c, updates).and_then(|made| made.trimmed(operation)).map_err(|e| e.in_operation(operation))
-}
-
-fn written<T: Scalar>(operation: &'static str, c: &Store<T>, updates: &Updates<T>) -> Result<Store<T>> {
-    // On axes of the kind that the target has: it gets no place for every index by an element.
-    let like = |axis: &Axis| axis.like(axis.n());
-    let (axes, n) = (|| (like(&c.rows), like(&c.cols)), updates.len());
-    // What happens at each position in the end: 1 set, 0 removed.
-    let mut kinds = memory::with_capacity(operation, n)?;
-    kinds.extend(updates.values.iter().map(|v| v.is_some() as u8));
-    let kinds = built::<u8, Second>(operation, axes(), (&updates.rows, &updates.columns, &kinds), false, c.device)?;
-    let count = updates.values.iter().flatten().count();
-    let (mut rows, mut columns) = (memory::with_capacity(operation, count)?, memory::with_capacity(operation, count)?);
-    let mut values = memory::with_capacity(operation, count)?;
-    for (e, value) in updates.values.iter().enumerate() {
-        if let Some(value) = value {
-            rows.push(updates.rows[e]);
-            columns.push(updates.columns[e]);
-            values.push(*value);
-        }
+    fn positions(&self) -> (&[u64], &[u64]) {
+        (&self.rows, &self.columns)
     }
-    let new = built::<T, Second>(operation, axes(), (&rows, &columns, &values), false, c.device)?;
+}
+
+/// C after all updates: it, or nothing of it, changes.
+fn update<T: Scalar>(operation: &'static str, c: &mut Store<T>, updates: &Updates<T>) -> Result<()> {
+    if updates.is_empty() {
+        return Ok(());
+    }
+    let made = match updates.kinds.iter().all(|kind| *kind == SET) {
+        true => put(operation, c, updates),
+        false => changed(operation, c, updates).map(Some),
+    };
+    let made = made.and_then(|made| made.map(|made| made.trimmed(operation)).transpose());
+    if let Some(made) = made.map_err(|e| e.in_operation(operation))? {
+        *c = made;
+    }
+    Ok(())
+}
+
+/// On axes of the kind that the target has: it gets no place for every index by an element.
+fn axes<T>(c: &Store<T>) -> (Axis, Axis) {
+    let like = |axis: &Axis| axis.like(axis.n());
+    (like(&c.rows), like(&c.cols))
+}
+
+/// C where all elements are set; `None` where that was done in place.
+fn put<T: Scalar>(operation: &'static str, c: &mut Store<T>, updates: &Updates<T>) -> Result<Option<Store<T>>> {
+    let (rows, columns) = updates.positions();
+    let new = built::<T, Second>(operation, axes(c), (rows, columns, &updates.values), false, c.device)?;
+    let list = match &c.body {
+        Body::Host(_) => true,
+        #[cfg(feature = "cuda")]
+        Body::Cuda(_) => true,
+        _ => false,
+    };
+    if list && c.nvals() == 0 {
+        return Ok(Some(new));
+    }
+    if updated::<T, T, With<Second>>(operation, c, &new, None, false)? {
+        return Ok(None);
+    }
+    let few = new.nvals();
+    let made = write::<T, T, With<Second>>(operation, c, new, None, false)?;
+    copied(c, few, &made);
+    Ok(Some(made))
+}
+
+/// C where elements are removed, too.
+fn changed<T: Scalar>(operation: &'static str, c: &Store<T>, updates: &Updates<T>) -> Result<Store<T>> {
+    let (rows, columns) = updates.positions();
+    let kinds = built::<u8, Second>(operation, axes(c), (rows, columns, &updates.kinds), false, c.device)?;
+    let count = updates.kinds.iter().filter(|kind| **kind == SET).count();
+    if count == 0 {
+        let (rows, cols) = (kinds.rows.clone(), kinds.cols.clone());
+        let at = MaskParts { pattern: kinds.pattern()?, complement: false };
+        let none = Store::<T>::empty_on(operation, rows, cols, c.device)?;
+        return write::<T, T, Overwrite>(operation, c, none, Some(&at), false);
+    }
+    let (mut set_rows, mut set_columns) =
+        (memory::with_capacity(operation, count)?, memory::with_capacity(operation, count)?);
+    let mut values = memory::with_capacity(operation, count)?;
+    for (e, value) in updates.values.iter().enumerate().filter(|(e, _)| updates.kinds[*e] == SET) {
+        set_rows.push(rows[e]);
+        set_columns.push(columns[e]);
+        values.push(*value);
+    }
+    let new = built::<T, Second>(operation, axes(c), (&set_rows, &set_columns, &values), false, c.device)?;
     // Set first and removed later: not new.
     let set = MaskParts { pattern: truths(&kinds)?, complement: false };
     let none = Store::<T>::empty_on(operation, new.rows.clone(), new.cols.clone(), c.device)?;
@@ -197,14 +265,13 @@ fn set<T: Scalar>(store: &mut Store<T>, (row, column): (u64, u64), value: Option
     if let (Body::CudaHeld(_), Some(value), Some(_)) = (&store.body, value, places) {
         let axes = (Axis::like(&store.rows, store.rows.n()), Axis::like(&store.cols, store.cols.n()));
         let new = built::<T, Second>(operation, axes, (&[row], &[column], &[value]), false, store.device)?;
-        if crate::format::updated::<T, T, With<Second>>(operation, store, &new, None, false)? {
+        if updated::<T, T, With<Second>>(operation, store, &new, None, false)? {
             return Ok(());
         }
     }
     let mut updates = Updates::new();
     updates.push(row, column, value)?;
-    *store = updated(operation, store, &updates)?;
-    Ok(())
+    update(operation, store, &updates)
 }
 
 impl<T: Scalar, S> Matrix<T, S> {
@@ -263,8 +330,7 @@ impl<T: Scalar, S> Matrix<T, S> {
     /// # Ok(()) }
     /// ```
     pub fn update(&mut self, updates: &Updates<T>) -> Result<()> {
-        self.store = updated("update", &self.store, updates)?;
-        Ok(())
+        update("update", &mut self.store, updates)
     }
 }
 
@@ -320,7 +386,6 @@ impl<T: Scalar, S> Vector<T, S> {
     /// # Ok(()) }
     /// ```
     pub fn update(&mut self, updates: &Updates<T>) -> Result<()> {
-        self.store = updated("update", &self.store, updates).map_err(Error::of_elements)?;
-        Ok(())
+        update("update", &mut self.store, updates).map_err(Error::of_elements)
     }
 }

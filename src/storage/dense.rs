@@ -6,9 +6,10 @@ use super::footprint::Footprint;
 use super::pattern::Pattern;
 use super::recounted::Recounted;
 use crate::algebra::Scalar;
-use crate::backend::cpu;
+use crate::backend::cpu::{self, Placed};
 use crate::backend::host::HostCsr;
 use crate::error::Result;
+use crate::format::is_full_row;
 use crate::memory::{self, Buffer};
 use std::sync::{Arc, OnceLock};
 
@@ -76,6 +77,15 @@ impl<T: Scalar> Dense<T> {
     /// The entries of one row; the list stays known.
     pub(crate) fn of(operation: &'static str, row: &HostCsr<T>) -> Result<Self> {
         let n = row.pattern.ncols;
+        let listed = Arc::new(OnceLock::from(row.clone()));
+        if is_full_row(row) {
+            // Its values are in their places.
+            let last = (n - 1) / 64;
+            let word = |w| if w < last { u64::MAX } else { u64::MAX >> (63 - (n - 1) % 64) };
+            let words = cpu::in_pieces(operation, last + 1, word)?;
+            let places = Places { n, words, count: n, listed: OnceLock::from(row.pattern.clone()) };
+            return Ok(Self { places: Arc::new(places), values: row.values.clone(), listed });
+        }
         let mut words = cpu::filled(operation, n.div_ceil(64), 0u64)?;
         let mut values = cpu::filled(operation, n, T::zeroed())?;
         cpu::placed(operation, &row.pattern.indices, (&mut words, &mut values), &|part| {
@@ -87,8 +97,13 @@ impl<T: Scalar> Dense<T> {
             0
         })?;
         let places = Places { n, words, count: row.pattern.nnz(), listed: OnceLock::from(row.pattern.clone()) };
-        let listed = Arc::new(OnceLock::from(row.clone()));
         Ok(Self { places: Arc::new(places), values: Arc::new(values.into()), listed })
+    }
+    /// Those of a value for every place whose bits are set.
+    pub(crate) fn of_bits(words: Vec<u64>, values: Arc<Buffer<T>>) -> Self {
+        let count = words.iter().map(|word| word.count_ones() as usize).sum();
+        let places = Places { n: values.len(), words, count, listed: OnceLock::new() };
+        Self { places: Arc::new(places), values, listed: Arc::default() }
     }
     pub(crate) fn get(&self, place: u32) -> Option<T> {
         if self.places.get(place) { self.values.get(place as usize).copied() } else { None }
@@ -136,14 +151,14 @@ impl<T: Scalar> Dense<T> {
     }
     /// Both for changes, copied where somebody else holds them; unchanged on error.
     fn own(&mut self, operation: &'static str) -> Result<Option<(&mut Places, &mut Buffer<T>)>> {
+        // The list is of what was; where all had entries it has these values.
+        self.listed = Arc::default();
         if Arc::get_mut(&mut self.values).is_none() {
             self.values = Arc::new(memory::copied(operation, &self.values)?.into());
         }
         if Arc::get_mut(&mut self.places).is_none() {
             self.places = Arc::new(self.places.copied(operation)?);
         }
-        // The list is of what was.
-        self.listed = Arc::default();
         let (Some(places), Some(values)) = (Arc::get_mut(&mut self.places), Arc::get_mut(&mut self.values)) else {
             return Ok(None);
         };
@@ -185,12 +200,7 @@ impl<T: Scalar> Dense<T> {
         admits: impl Fn(u32) -> bool + Sync,
         f: impl Fn(Option<T>, U) -> T + Sync,
     ) -> Result<()> {
-        if row.pattern.nnz() == 0 {
-            return Ok(());
-        }
-        let Some((places, values)) = self.own(operation)? else { return Ok(()) };
-        let counted = Recounted { words: &mut places.words, count: &mut places.count };
-        let more = cpu::placed(operation, &row.pattern.indices, (&mut *counted.words, values), &|part| {
+        self.put_at(operation, (&row.pattern.indices, true), &|part| {
             let mut more = 0;
             for (j, new) in row.pattern.indices[part.entries.clone()].iter().zip(&row.values[part.entries]) {
                 if admits(*j) {
@@ -199,13 +209,31 @@ impl<T: Scalar> Dense<T> {
                     let value = &mut part.values[place];
                     let old = (*word & bit != 0).then_some(*value);
                     *value = f(old, *new);
-                    more += old.is_none() as usize;
+                    more += old.is_none() as isize;
                     *word |= bit;
                 }
             }
             more
-        })?;
-        *counted.count += more;
+        })
+    }
+    /// Lets `put` write bits and values at these places, in pieces on several threads where they ascend, each once: how many entries more there
+    /// are then. As [`update`](Self::update) otherwise.
+    pub(crate) fn put_at(
+        &mut self,
+        operation: &'static str,
+        (at, ascending): (&[u32], bool),
+        put: &(dyn Fn(Placed<'_, T>) -> isize + Sync),
+    ) -> Result<()> {
+        if at.is_empty() {
+            return Ok(());
+        }
+        let Some((places, values)) = self.own(operation)? else { return Ok(()) };
+        let counted = Recounted { words: &mut places.words, count: &mut places.count };
+        let more = match ascending {
+            true => cpu::placed(operation, at, (&mut *counted.words, values), put)?,
+            false => put(Placed { entries: 0..at.len(), first: 0, words: &mut *counted.words, values }),
+        };
+        *counted.count = counted.count.saturating_add_signed(more);
         Ok(())
     }
 }

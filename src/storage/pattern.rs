@@ -56,8 +56,17 @@ impl Pattern {
         &self.indices[self.range(row)]
     }
     /// The entry at (row, column), where there is one: O(log row length).
+    #[inline]
     pub(crate) fn find(&self, row: usize, column: u32) -> Option<usize> {
-        self.row(row).binary_search(&column).ok().map(|e| self.offsets[row] as usize + e)
+        // Looked through in turn: the processor guesses where that ends, and loads what is asked for there meanwhile.
+        const SHORT: usize = 16;
+        let range = self.range(row);
+        let columns = &self.indices[range.clone()];
+        if columns.len() > SHORT {
+            return columns.binary_search(&column).ok().map(|e| range.start + e);
+        }
+        let found = columns.iter().position(|c| *c >= column)?;
+        (columns[found] == column).then_some(range.start + found)
     }
     /// The one place where foreign CSR arrays are checked.
     pub(crate) fn validate(&self, operation: &'static str, values: usize) -> Result<()> {

@@ -57,7 +57,7 @@ pub(crate) use parallel::{
     written, zipped,
 };
 pub(crate) use rows::Rows;
-pub(crate) use scatter::{ascends, kept, lengthened, marked, placed, scattered, unmarked};
+pub(crate) use scatter::{Placed, ascends, kept, lengthened, marked, placed, scattered, unmarked};
 pub(crate) use structure::among::among;
 pub(crate) use structure::ascending::below;
 pub(crate) use structure::layout::{in_order, transpose, turned};

@@ -177,13 +177,14 @@ pub(crate) struct Placed<'a, T> {
     pub(crate) values: &'a mut [T],
 }
 
-/// Ascending places cut between words, so that threads put bits and values of their own: `put` of every piece, added up.
+/// Ascending places cut between words, so that threads put bits and values of their own: `put` of every piece, added up. There may be
+/// values alone, without words.
 pub(crate) fn placed<T: Send>(
     operation: &'static str,
     places: &[u32],
     (mut words, mut values): (&mut [u64], &mut [T]),
-    put: &(dyn Fn(Placed<'_, T>) -> usize + Sync),
-) -> Result<usize> {
+    put: &(dyn Fn(Placed<'_, T>) -> isize + Sync),
+) -> Result<isize> {
     let n = places.len();
     if n < 2 * PIECE || rayon::current_num_threads() < 2 {
         return Ok(put(Placed { entries: 0..n, first: 0, words, values }));
@@ -302,9 +303,10 @@ mod tests {
                             part.words[place >> 6] |= 1 << (place & 63);
                             part.values[place] += 1 + e as u32;
                         }
-                        part.entries.len()
+                        part.entries.len() as isize
                     };
-                    assert_eq!(placed("test", &used, (&mut bits, &mut values), &put).unwrap(), used.len());
+                    let met = placed("test", &used, (&mut bits, &mut values), &put).unwrap();
+                    assert_eq!(met, used.len() as isize);
                     assert_eq!(bits, words);
                     assert!(used.iter().zip(1..).all(|(place, e)| values[*place as usize] == e));
                     // SAFETY: each place is listed once.

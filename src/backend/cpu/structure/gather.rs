@@ -1,4 +1,5 @@
 //! Rows taken and their columns moved: sub-matrices, and matrices spread over a part of wider ones.
+use super::ascending::below;
 use super::spans::{copied, leading};
 use crate::algebra::Scalar;
 use crate::backend::cpu::assemble::assemble;
@@ -72,6 +73,13 @@ fn part<'a, T>(a: &'a HostCsr<T>, block: &Block, range: Range<usize>) -> (&'a [u
     (&a.pattern.indices[range.clone()], &a.values[range])
 }
 
+/// The pairs of columns from the first of these to the last.
+fn near<'a>(pairs: &'a [(u32, u32)], columns: &[u32]) -> &'a [(u32, u32)] {
+    let [first, .., last] = columns else { return pairs };
+    let start = pairs.partition_point(|p| p.0 < *first);
+    &pairs[start..start + pairs[start..].partition_point(|p| p.0 <= *last)]
+}
+
 pub(crate) fn gather<T: Scalar>(a: &HostCsr<T>, rows: Option<&[u32]>, moves: &Moves) -> Result<HostCsr<T>> {
     let operation = "extract";
     let pattern = &a.pattern;
@@ -119,8 +127,9 @@ pub(crate) fn gather<T: Scalar>(a: &HostCsr<T>, rows: Option<&[u32]>, moves: &Mo
                 out.end_row();
                 continue;
             }
+            // Fewer pairs than entries here: these are looked for among those.
             let searched = match &lookup {
-                Lookup::Search(pairs) if pairs.len() * FEW < columns.len() => Some(*pairs),
+                Lookup::Search(pairs) => Some(near(pairs, columns)).filter(|pairs| pairs.len() < columns.len()),
                 _ => None,
             };
             let count = match (searched, &lookup) {
@@ -140,11 +149,13 @@ pub(crate) fn gather<T: Scalar>(a: &HostCsr<T>, rows: Option<&[u32]>, moves: &Mo
                 run.clear();
                 memory::reserve(operation, run, count)?;
                 match (searched, &lookup) {
-                    (Some(pairs), _) => run.extend(
-                        pairs
-                            .iter()
-                            .filter_map(|(from, to)| columns.binary_search(from).ok().map(|e| (*to, values[e]))),
-                    ),
+                    (Some(pairs), _) => {
+                        let mut e = 0;
+                        run.extend(pairs.iter().filter_map(|(from, to)| {
+                            e += below(&columns[e..], *from);
+                            (columns.get(e) == Some(from)).then(|| (*to, values[e]))
+                        }));
+                    }
                     (None, Lookup::Map(map)) => {
                         let moved = columns.iter().zip(values).map(|(c, x)| (map[*c as usize], *x));
                         run.extend(moved.filter(|(to, _)| *to != NONE));
