@@ -222,11 +222,17 @@ fn triplets<T: Scalar>(operation: &'static str, store: &Store<T>) -> Result<(Vec
     let host = store.to_host().map_err(|e| e.in_operation(operation))?;
     let (pattern, n) = (&host.pattern, host.values.len());
     let mut rows = unwritten::<u64>(operation, n)?;
-    let (to, at_once) = (Shared::new(&mut rows), (SERIAL * pattern.nrows / n.max(1)).clamp(1, SERIAL));
-    each_piece(pattern.nrows, at_once, &|some| {
-        for row in some {
-            // SAFETY: rows are disjoint.
-            unsafe { to.part(pattern.range(row)) }.fill(MaybeUninit::new(store.rows.id(row)));
+    let to = Shared::new(&mut rows);
+    each_piece(n, SERIAL, &|piece| {
+        // SAFETY: pieces are disjoint.
+        let mut rest = unsafe { to.part(piece.clone()) };
+        let (mut row, mut start) = (pattern.offsets.partition_point(|o| *o as usize <= piece.start) - 1, piece.start);
+        while !rest.is_empty() {
+            let end = piece.end.min(pattern.offsets[row + 1] as usize);
+            let (own, behind) = rest.split_at_mut(end - start);
+            let id = MaybeUninit::new(store.rows.id(row));
+            own.iter_mut().for_each(|place| *place = id);
+            (rest, start, row) = (behind, end, row + 1);
         }
     });
     // SAFETY: every entry is of a row.

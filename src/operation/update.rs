@@ -103,8 +103,8 @@ impl<T: Scalar> Updates<T> {
     #[inline]
     fn push(&mut self, row: u64, column: u64, value: Option<T>) -> Result<()> {
         let room = self.rows.capacity().min(self.columns.capacity()).min(self.values.capacity());
-        let kinds = value.is_none() || !self.kinds.is_empty();
-        if kinds || self.values.len() == room {
+        let (n, kinds) = (self.values.len(), value.is_none() || !self.kinds.is_empty());
+        if n == room || (kinds && (self.kinds.len() < n || n == self.kinds.capacity())) {
             self.room(kinds)?;
         }
         if kinds {

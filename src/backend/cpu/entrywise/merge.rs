@@ -164,6 +164,38 @@ pub(crate) fn select<A: Scalar, Y: Scalar, F: IndexUnaryOp<A, Y, Out = bool>>(
     assemble::<A, ()>(operation, (a.pattern.nrows, a.pattern.ncols), a.pattern.nnz() as u64, &blocks, &kernel)
 }
 
+/// Where a mask lists so many times fewer columns than a row has, what is between them is moved together.
+const FEW: usize = 4;
+
+/// A row of C that becomes C ⊙ T at a few columns, and stays elsewhere.
+fn changed<C: Scalar, T: Scalar, F: Accumulate<C, T>>(
+    operation: &'static str,
+    (mut columns, mut values): (&[u32], &[C]),
+    (mut new_columns, mut new_values): (&[u32], &[T]),
+    listed: &[u32],
+    rows: &mut Rows<C>,
+) -> Result<()> {
+    rows.reserve(operation, columns.len() + listed.len().min(new_columns.len()))?;
+    for column in listed {
+        let (kept, new) = (below(columns, *column), below(new_columns, *column));
+        rows.indices.extend_from_slice(&columns[..kept]);
+        rows.values.extend_from_slice(&values[..kept]);
+        (columns, values) = (&columns[kept..], &values[kept..]);
+        (new_columns, new_values) = (&new_columns[new..], &new_values[new..]);
+        let old = (columns.first() == Some(column)).then(|| values[0]);
+        let new = (new_columns.first() == Some(column)).then(|| new_values[0]);
+        if let Some(z) = F::combine(old, new) {
+            rows.indices.push(*column);
+            rows.values.push(z);
+        }
+        (columns, values) = (&columns[old.is_some() as usize..], &values[old.is_some() as usize..]);
+    }
+    rows.indices.extend_from_slice(columns);
+    rows.values.extend_from_slice(values);
+    rows.end_row();
+    Ok(())
+}
+
 /// C⟨M, replace⟩ ⊙= T.
 pub(crate) fn write<C: Scalar, T: Scalar, F: Accumulate<C, T>>(
     c: &HostCsr<C>,
@@ -181,7 +213,12 @@ pub(crate) fn write<C: Scalar, T: Scalar, F: Accumulate<C, T>>(
             let mut listed = mask.map_or(&[][..], |m| &m.pattern.indices[block.range(&m.pattern, r)]);
             // Without a mask all is admitted: the complement of nothing.
             let complement = mask.is_none_or(|m| m.complement);
-            meet(operation, part(c, block, r), part(t, block, r), rows, |column, old, new| {
+            let there = part(c, block, r);
+            if !complement && !replace && listed.len().saturating_mul(FEW) <= there.0.len() {
+                changed::<C, T, F>(operation, there, part(t, block, r), listed, rows)?;
+                continue;
+            }
+            meet(operation, there, part(t, block, r), rows, |column, old, new| {
                 if !listed.is_empty() {
                     listed = &listed[below(listed, column)..];
                 }
