@@ -100,7 +100,7 @@ fn taken_axis(operation: &'static str, axis: &Axis, chosen: &Chosen) -> Result<(
             counted(operation, list.len())?;
             let met = match each_once(chosen) {
                 true => {
-                    let places = cpu::among(operation, list.len(), |k| Some(list[k]), ids_of(axis))?;
+                    let places = cpu::listed_among(operation, list, ids_of(axis))?;
                     cpu::kept(operation, list.len(), |k| (places[k] != NONE).then(|| (places[k], k as u64)))?
                 }
                 false => cpu::kept(operation, list.len(), |k| Some((axis.place(list[k])? as u32, k as u64)))?,

@@ -1,5 +1,5 @@
 //! One dimension of a matrix: all its indices, or a list of those in use where most are not (hypersparse).
-use crate::backend::cpu::{among, in_pieces};
+use crate::backend::cpu::{all_among, among, in_pieces, listed_among};
 use crate::error::{Error, Result};
 use crate::memory;
 use crate::shown::Few;
@@ -119,12 +119,9 @@ impl Axis {
             _ if self.same(other) => return Ok(self.clone()),
             (Axis::Listed { ids, .. }, Axis::Listed { ids: jds, .. }) => (ids, jds),
         };
-        // A few are looked up.
-        const FEW: usize = 32;
-        for (few, many, axis) in [(jds, ids, self), (ids, jds, other)] {
-            if few.len() <= many.len() / FEW && few.iter().all(|id| many.binary_search(id).is_ok()) {
-                return Ok(axis.clone());
-            }
+        let (few, many, axis) = if ids.len() <= jds.len() { (ids, jds, other) } else { (jds, ids, self) };
+        if all_among(few, many) {
+            return Ok(axis.clone());
         }
         let mut merged: Vec<u64> = memory::with_capacity(operation, ids.len() + jds.len())?;
         let (mut p, mut q) = (0, 0);
@@ -153,9 +150,7 @@ impl Axis {
     /// Where each of this axis's places stands on `target`, which has them all.
     pub(crate) fn map_to(&self, target: &Axis, operation: &'static str) -> Result<Vec<u32>> {
         match (self, target) {
-            (Axis::Listed { ids, .. }, Axis::Listed { ids: all, .. }) => {
-                among(operation, ids.len(), |place| Some(ids[place]), all)
-            }
+            (Axis::Listed { ids, .. }, Axis::Listed { ids: all, .. }) => listed_among(operation, ids, all),
             // All indices have places there.
             _ => in_pieces(operation, self.places(), |place| self.id(place) as u32),
         }

@@ -58,7 +58,7 @@ pub(crate) use parallel::{
 };
 pub(crate) use rows::Rows;
 pub(crate) use scatter::{Placed, ascends, kept, lengthened, marked, placed, scattered, unmarked};
-pub(crate) use structure::among::among;
+pub(crate) use structure::among::{all_among, among, listed_among};
 pub(crate) use structure::ascending::below;
 pub(crate) use structure::layout::{in_order, transpose, turned};
 pub(crate) use structure::rank::ranks;
