@@ -315,7 +315,7 @@ fn entries<T: Scalar>(store: &Store<T>) -> Result<Vec<(u64, u64, T)>> {
     Ok(all)
 }
 
-/// As [`looked_up`], of what most are at once: asked for one by one, they are waited for together.
+/// As [`looked_up`]; without a call where that finds compressed rows of all rows: of elements asked for one by one several are loaded at once then.
 #[inline]
 fn element<T: Scalar>(store: &Store<T>, row: u64, column: u64) -> Result<Option<T>> {
     if let (Axis::Full(m), Axis::Full(n), Body::Host(list)) = (&store.rows, &store.cols, &store.body)
@@ -327,9 +327,6 @@ fn element<T: Scalar>(store: &Store<T>, row: u64, column: u64) -> Result<Option<
     looked_up(store, row, column)
 }
 
-/// Entries of a row that are looked through in turn.
-const SHORT: usize = 16;
-
 fn looked_up<T: Scalar>(store: &Store<T>, row: u64, column: u64) -> Result<Option<T>> {
     let operation = "get";
     for (what, index, bound) in [("row", row, store.rows.n()), ("column", column, store.cols.n())] {
@@ -337,16 +334,7 @@ fn looked_up<T: Scalar>(store: &Store<T>, row: u64, column: u64) -> Result<Optio
             return Err(Error::IndexOutOfBounds { operation, what, position: None, index, bound });
         }
     }
-    let Some(row) = store.rows.place(row) else { return Ok(None) };
-    // The columns of a short row are fewer than those of the matrix to be looked through.
-    if let (Axis::Listed { ids, .. }, Body::Host(list)) = (&store.cols, &store.body)
-        && let (columns, values) = list.row(row)
-        && columns.len() <= SHORT
-    {
-        let found = columns.iter().position(|c| ids[*c as usize] >= column);
-        return Ok(found.filter(|e| ids[columns[*e] as usize] == column).map(|e| values[e]));
-    }
-    let Some(column) = store.cols.place(column) else { return Ok(None) };
+    let (Some(row), Some(column)) = (store.rows.place(row), store.cols.place(column)) else { return Ok(None) };
     if let Body::Dense(d) = &store.body {
         return Ok(d.get(column as u32));
     }

@@ -12,6 +12,7 @@ use crate::storage::dense::{Dense, Places};
 use crate::storage::held::Values;
 use crate::storage::pattern::Pattern;
 use crate::storage::store::{PatternStore, Store};
+use crate::storage::update::Admits;
 use std::sync::atomic::Ordering;
 
 #[cfg(feature = "cuda")]
@@ -24,7 +25,6 @@ mod matrix;
 #[cfg(feature = "cuda")]
 pub(crate) use device::{assigned, filled_up, patched, placed, rows_counted, rows_summed, summed, window, written};
 pub(crate) use fast::{applied, blank, full_where_full, intersected, selected, still_iso, united};
-pub(crate) use full_rows::{is_full_row, own};
 pub(crate) use iso::{everywhere, filled, found};
 pub(crate) use matrix::kept;
 
@@ -232,23 +232,7 @@ pub(crate) fn updated<C: Scalar, T: Scalar, F: Accumulate<C, T>>(
             }
             _ => return Ok(false),
         };
-        return match mask.map(|m| MaskBody::new(&m.pattern.body, m.complement)) {
-            None => h.update(operation, (positions, values), None, f),
-            Some(MaskBody::Host(m)) => {
-                let admits = |i, j| m.pattern.find(i, j).is_some() != m.complement;
-                h.update(operation, (positions, values), Some(&admits), f)
-            }
-            Some(MaskBody::Bits(m, _)) => {
-                let admits = |_, j| m.pattern.get(j) != m.complement;
-                h.update(operation, (positions, values), Some(&admits), f)
-            }
-            Some(MaskBody::Cells(m, _)) => {
-                let admits = |i, j| m.pattern.slot(i, j).is_some() != m.complement;
-                h.update(operation, (positions, values), Some(&admits), f)
-            }
-            #[cfg(feature = "cuda")]
-            Some(MaskBody::Cuda(_) | MaskBody::CudaBits(..) | MaskBody::CudaCells(..)) => Ok(false),
-        };
+        return admitted(mask, |admits| h.update(operation, (positions, values), admits, f));
     }
     let row = match &t.body {
         Body::Host(row) => row,
@@ -256,19 +240,9 @@ pub(crate) fn updated<C: Scalar, T: Scalar, F: Accumulate<C, T>>(
         _ => return Ok(false),
     };
     if let Body::Host(list) = &mut c.body
-        && is_full_row(list)
+        && list.pattern.is_full_row()
     {
-        let mut put = |admits: Option<&(dyn Fn(u32) -> bool + Sync)>| {
-            full_rows::update(operation, list, row, admits, f).map(|()| true)
-        };
-        return match mask.map(|m| MaskBody::new(&m.pattern.body, m.complement)) {
-            None => put(None),
-            Some(MaskBody::Bits(m, _)) => put(Some(&|j| m.pattern.get(j) != m.complement)),
-            Some(MaskBody::Host(m)) => put(Some(&|j| m.pattern.find(0, j).is_some() != m.complement)),
-            Some(MaskBody::Cells(m, _)) => put(Some(&|j| m.pattern.slot(0, j).is_some() != m.complement)),
-            #[cfg(feature = "cuda")]
-            Some(MaskBody::Cuda(_) | MaskBody::CudaBits(..) | MaskBody::CudaCells(..)) => Ok(false),
-        };
+        return admitted(mask, |admits| full_rows::update(operation, list, row, admits, f).map(|()| true));
     }
     // A row in another format gets bits as its list does, or stays.
     if let Body::Held(h) = &c.body {
@@ -290,6 +264,18 @@ pub(crate) fn updated<C: Scalar, T: Scalar, F: Accumulate<C, T>>(
         Some(MaskBody::Cuda(_) | MaskBody::CudaBits(..) | MaskBody::CudaCells(..)) => return Ok(false),
     }
     Ok(true)
+}
+
+/// What `put` does where a mask of the host admits; nothing where it is another's.
+fn admitted(mask: Option<&MaskParts>, put: impl FnOnce(Admits<'_>) -> Result<bool>) -> Result<bool> {
+    match mask.map(|m| MaskBody::new(&m.pattern.body, m.complement)) {
+        None => put(None),
+        Some(MaskBody::Host(m)) => put(Some(&|i, j| m.pattern.find(i, j).is_some() != m.complement)),
+        Some(MaskBody::Bits(m, _)) => put(Some(&|_, j| m.pattern.get(j) != m.complement)),
+        Some(MaskBody::Cells(m, _)) => put(Some(&|i, j| m.pattern.slot(i, j).is_some() != m.complement)),
+        #[cfg(feature = "cuda")]
+        Some(MaskBody::Cuda(_) | MaskBody::CudaBits(..) | MaskBody::CudaCells(..)) => Ok(false),
+    }
 }
 
 /// The bits and values of a vector on the CPU that has them, or gets them because a few entries were written to its list often enough, or

@@ -1,5 +1,6 @@
 //! Compressed rows in host memory, shared by the reference and the CPU backend.
-use crate::memory::Buffer;
+use crate::error::Result;
+use crate::memory::{self, Buffer};
 use crate::storage::footprint::Footprint;
 use crate::storage::pattern::Pattern;
 use std::sync::Arc;
@@ -27,6 +28,16 @@ impl<T> HostCsr<T> {
     /// The same with an equal pattern, which is shared.
     pub(crate) fn at_pattern(self, pattern: &Arc<Pattern>) -> Self {
         Self { pattern: pattern.clone(), values: self.values }
+    }
+    /// The values for changes: copied where somebody else holds them too.
+    pub(crate) fn own_values(&mut self, operation: &'static str) -> Result<Option<&mut Buffer<T>>>
+    where
+        T: Copy + Send + Sync,
+    {
+        if Arc::get_mut(&mut self.values).is_none() {
+            self.values = Arc::new(memory::copied(operation, &self.values)?.into());
+        }
+        Ok(Arc::get_mut(&mut self.values))
     }
     /// Counts what it holds.
     pub(crate) fn footprint(&self, to: &mut Footprint) {

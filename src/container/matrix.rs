@@ -1,7 +1,7 @@
 //! How matrices are made and looked at.
 use super::{Matrix, axes_of, built, element, entries, iso_where_equal};
 use crate::algebra::{BinaryOp, First, Scalar};
-use crate::backend::cpu::{SERIAL, Shared, each_piece, mapped, unwritten, written};
+use crate::backend::cpu::{at_entries, mapped};
 use crate::device::Device;
 use crate::error::Result;
 use crate::format::filled;
@@ -12,7 +12,6 @@ use crate::storage::{
     pattern::Pattern,
     store::{Store, axes_for},
 };
-use std::mem::MaybeUninit;
 
 impl<T: Scalar, S> Matrix<T, S> {
     /// A(i, j) = nothing for all i, j, on the CPU. O(m), O(1) from 2²⁴ rows on.
@@ -220,31 +219,21 @@ impl<T: Scalar, S> Matrix<T, S> {
 /// Rows, columns and values of all entries, by all threads.
 fn triplets<T: Scalar>(operation: &'static str, store: &Store<T>) -> Result<(Vec<u64>, Vec<u64>, Vec<T>)> {
     let host = store.to_host().map_err(|e| e.in_operation(operation))?;
-    let (pattern, n) = (&host.pattern, host.values.len());
-    let mut rows = unwritten::<u64>(operation, n)?;
-    let to = Shared::new(&mut rows);
-    each_piece(n, SERIAL, &|piece| {
-        // SAFETY: pieces are disjoint.
-        let mut rest = unsafe { to.part(piece.clone()) };
-        let (mut row, mut start) = (pattern.offsets.partition_point(|o| *o as usize <= piece.start) - 1, piece.start);
-        while !rest.is_empty() {
-            let end = piece.end.min(pattern.offsets[row + 1] as usize);
-            let (own, behind) = rest.split_at_mut(end - start);
-            let id = MaybeUninit::new(store.rows.id(row));
-            own.iter_mut().for_each(|place| *place = id);
-            (rest, start, row) = (behind, end, row + 1);
-        }
-    });
-    // SAFETY: every entry is of a row.
-    let rows = unsafe { written(rows, n) };
-    let columns = match &store.cols {
-        Axis::Full(_) => mapped(operation, &pattern.indices, u64::from)?,
+    let rows = match &store.rows {
+        Axis::Full(_) => at_entries(operation, &host, |r, _, _| r as u64)?,
         Axis::Listed { ids, .. } => {
             let ids = &ids[..];
-            mapped(operation, &pattern.indices, move |c| ids[c as usize])?
+            at_entries(operation, &host, move |r, _, _| ids[r])?
         }
     };
-    Ok((rows, columns, mapped(operation, &host.values, |x| x)?))
+    let columns = match &store.cols {
+        Axis::Full(_) => mapped(operation, &host.pattern.indices, u64::from)?,
+        Axis::Listed { ids, .. } => {
+            let ids = &ids[..];
+            mapped(operation, &host.pattern.indices, move |c| ids[c as usize])?
+        }
+    };
+    Ok((memory::owned(operation, rows.values)?, columns, memory::copied(operation, &host.values)?))
 }
 
 fn arrays<T>(coo: &Coo<T>) -> (&[u64], &[u64], &[T]) {

@@ -1,26 +1,19 @@
 //! Rows of the CPU with an entry at every place: a place's entry is known without a search, and what meets them shares positions.
 use crate::algebra::{BinaryOp, IndexUnaryOp, Scalar};
-use crate::backend::cpu::{self, SERIAL, Shared, each_piece, unwritten, written};
+use crate::backend::cpu::{self, Cpu, SERIAL, Shared, each_piece, unwritten, written};
 use crate::backend::host::HostCsr;
-use crate::backend::{Backend, Body, cpu::Cpu};
+use crate::backend::{Backend, Body};
 use crate::device::Device;
 use crate::error::Result;
-use crate::memory;
 use crate::storage::axis::Axis;
 use crate::storage::dense::Dense;
 use crate::storage::store::Store;
+use crate::storage::update::Admits;
 use std::mem::MaybeUninit;
-use std::sync::Arc;
-
-/// Whether the only row of this list has an entry at every place.
-pub(crate) fn is_full_row<T>(list: &HostCsr<T>) -> bool {
-    let pattern = &list.pattern;
-    pattern.nrows == 1 && pattern.ncols > 0 && pattern.nnz() == pattern.ncols
-}
 
 fn full<T>(a: &Store<T>) -> Option<&HostCsr<T>> {
     match (&a.body, a.device) {
-        (Body::Host(list), Device::Cpu) if is_full_row(list) => Some(list),
+        (Body::Host(list), Device::Cpu) if list.pattern.is_full_row() => Some(list),
         _ => None,
     }
 }
@@ -102,29 +95,21 @@ fn met<T: Scalar, U: Scalar>(
     Ok(unsafe { written(made, all.len()) })
 }
 
-/// The values of a row with all entries, for changes: copied where somebody else holds them.
-pub(crate) fn own<'a, T: Scalar>(operation: &'static str, list: &'a mut HostCsr<T>) -> Result<Option<&'a mut [T]>> {
-    if Arc::get_mut(&mut list.values).is_none() {
-        list.values = Arc::new(memory::copied(operation, &list.values)?.into());
-    }
-    Ok(Arc::get_mut(&mut list.values).map(|values| &mut values[..]))
-}
-
 /// Puts `f` of what is there and of each entry of a row where `admits` holds into a row with all entries.
 pub(super) fn update<T: Scalar, U: Scalar>(
     operation: &'static str,
     list: &mut HostCsr<T>,
     row: &HostCsr<U>,
-    admits: Option<&(dyn Fn(u32) -> bool + Sync)>,
+    admits: Admits<'_>,
     f: impl Fn(Option<T>, U) -> T + Sync,
 ) -> Result<()> {
     if row.pattern.nnz() == 0 {
         return Ok(());
     }
-    let Some(values) = own(operation, list)? else { return Ok(()) };
+    let Some(values) = list.own_values(operation)? else { return Ok(()) };
     cpu::placed(operation, &row.pattern.indices, (&mut [], values), &|part| {
         for (j, new) in row.pattern.indices[part.entries.clone()].iter().zip(&row.values[part.entries]) {
-            if admits.is_none_or(|admits| admits(*j)) {
+            if admits.is_none_or(|admits| admits(0, *j)) {
                 let value = &mut part.values[*j as usize - part.first];
                 *value = f(Some(*value), *new);
             }

@@ -80,7 +80,7 @@ pub(super) fn assigned<C: Scalar, T: Scalar, F: Accumulate<C, T>>(
     }
     if let Some(writes) = some::written::<C, T, F>(host, &reached, 0..rows.len(), &|columns| cols.count_in(columns))? {
         let Body::Host(host) = &mut c.body else { return Ok(false) };
-        if let Some(values) = own(&mut host.values, |values| Ok(memory::copied(OPERATION, values)?.into()))? {
+        if let Some(values) = host.own_values(OPERATION)? {
             writes.into_iter().for_each(|(place, z)| values[place] = z);
         }
         return Ok(true);
@@ -263,23 +263,18 @@ fn anew<C: Scalar, T: Scalar, F: Accumulate<C, T>>(c: &HostCsr<C>, to: &Reached<
     Ok(Some(made))
 }
 
-/// The vector that an `Arc` holds, for changes: a copy where others hold it too.
-pub(super) fn own<X>(shared: &mut Arc<X>, copy: impl FnOnce(&X) -> Result<X>) -> Result<Option<&mut X>> {
-    if Arc::get_mut(shared).is_none() {
-        *shared = Arc::new(copy(shared)?);
-    }
-    Ok(Arc::get_mut(shared))
-}
-
 fn put<C: Scalar>(c: &mut HostCsr<C>, anew: Anew<C>) -> Result<()> {
     let new = |k: usize| if k == 0 { 0 } else { anew.ends[k - 1] }..anew.ends[k];
     // All memory first: from there on nothing fails.
     let kept = kept(c.values.len(), &anew.old, &anew.ends)?;
     let values = elsewhere(&mut c.values, |v| v, &kept, &anew.ends, &anew.values)?;
     let indices = elsewhere(&mut c.pattern, |p| &p.indices, &kept, &anew.ends, &anew.columns)?;
-    // Others hold it: then its indices are elsewhere already.
-    let copy = |p: &Pattern| Ok(Pattern::new(p.nrows, p.ncols, memory::copied(OPERATION, &p.offsets)?, Vec::new()));
-    let Some(pattern) = own(&mut c.pattern, copy)? else { return Ok(()) };
+    if Arc::get_mut(&mut c.pattern).is_none() {
+        // Others hold it: then its indices are elsewhere already.
+        let offsets = memory::copied(OPERATION, &c.pattern.offsets)?;
+        c.pattern = Arc::new(Pattern::new(c.pattern.nrows, c.pattern.ncols, offsets, Vec::new()));
+    }
+    let Some(pattern) = Arc::get_mut(&mut c.pattern) else { return Ok(()) };
     match indices {
         Some(indices) => pattern.indices = indices.into(),
         None => splice(&mut pattern.indices, &kept, &anew.ends, &anew.columns, 0),

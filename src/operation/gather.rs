@@ -22,7 +22,7 @@ pub(super) fn gathered<T: Scalar>(operation: &'static str, u: &Store<T>, chosen:
     };
     let place = |p: usize| chosen.index(p as u64) as u32;
     let row = match &u.body {
-        Body::Host(list) if list.pattern.nnz() == list.pattern.ncols => {
+        Body::Host(list) if list.pattern.is_full_row() => {
             let all = &list.values[..];
             let values = cpu::in_pieces(operation, count as usize, |p| all[place(p) as usize])?;
             HostCsr::at(cpu::full_row(operation, count as usize, &list.pattern)?, values)

@@ -4,13 +4,12 @@ use super::assignment::Source;
 use super::few::ascending;
 use super::indices::Chosen;
 use crate::algebra::Scalar;
-use crate::backend::Backend;
-use crate::backend::cpu::{self, Placed};
+use crate::backend::cpu::{self, Cpu, Placed};
 use crate::backend::host::HostCsr;
-use crate::backend::{Body, cpu::Cpu};
+use crate::backend::{Backend, Body};
 use crate::device::Device;
 use crate::error::Result;
-use crate::format::{grown, is_full_row, own};
+use crate::format::grown;
 use crate::operation::Accumulate;
 use crate::storage::axis::Axis;
 use crate::storage::dense::Dense;
@@ -75,7 +74,7 @@ pub(super) fn assigned<C: Scalar, T: Scalar, F: Accumulate<C, T>>(
             New::Nothing => count > 0,
             New::List(list) => list.pattern.nnz() < count,
         };
-    let full = matches!(&c.body, Body::Host(list) if is_full_row(list));
+    let full = matches!(&c.body, Body::Host(list) if list.pattern.is_full_row());
     if !full && grown(OPERATION, c, count, true)?.is_none() {
         return Ok(false);
     }
@@ -120,7 +119,7 @@ fn written<C: Scalar, T: Scalar, F: Accumulate<C, T>>(
     (places, in_order): (&[u32], bool),
     new: &New<'_, T>,
 ) -> Result<()> {
-    let Some(values) = own(OPERATION, list)? else { return Ok(()) };
+    let Some(values) = list.own_values(OPERATION)? else { return Ok(()) };
     let put = |part: Placed<'_, C>| {
         for (place, new) in places[part.entries.clone()].iter().zip(new.of(part.entries)) {
             let value = &mut part.values[*place as usize - part.first];

@@ -1,5 +1,5 @@
 //! Assignments that reach many rows of a matrix on the host, and yet few of all: those rows are looked at by all threads.
-use super::few::{Columns, own, row_of};
+use super::few::{Columns, row_of};
 use crate::algebra::Scalar;
 use crate::backend::cpu::{self, meet};
 use crate::backend::host::HostCsr;
@@ -93,7 +93,7 @@ pub(super) fn assigned<C: Scalar, T: Scalar, F: Accumulate<C, T>>(
         writes.extend(piece?);
     }
     if !failed.into_inner() {
-        put(own(&mut c.values, |values| Ok(memory::copied(OPERATION, values)?.into()))?, writes)?;
+        put(c.own_values(OPERATION)?, writes)?;
         return Ok(true);
     }
     let mut new = Vec::new();

@@ -129,9 +129,6 @@ impl<T: Scalar> Updates<T> {
         }
         Ok(())
     }
-    fn positions(&self) -> (&[u64], &[u64]) {
-        (&self.rows, &self.columns)
-    }
 }
 
 /// C after all updates: it, or nothing of it, changes.
@@ -158,8 +155,8 @@ fn axes<T>(c: &Store<T>) -> (Axis, Axis) {
 
 /// C where all elements are set; `None` where that was done in place.
 fn put<T: Scalar>(operation: &'static str, c: &mut Store<T>, updates: &Updates<T>) -> Result<Option<Store<T>>> {
-    let (rows, columns) = updates.positions();
-    let new = built::<T, Second>(operation, axes(c), (rows, columns, &updates.values), false, c.device)?;
+    let entries = (&updates.rows[..], &updates.columns[..], &updates.values[..]);
+    let new = built::<T, Second>(operation, axes(c), entries, false, c.device)?;
     let list = match &c.body {
         Body::Host(_) => true,
         #[cfg(feature = "cuda")]
@@ -180,7 +177,7 @@ fn put<T: Scalar>(operation: &'static str, c: &mut Store<T>, updates: &Updates<T
 
 /// C where elements are removed, too.
 fn changed<T: Scalar>(operation: &'static str, c: &Store<T>, updates: &Updates<T>) -> Result<Store<T>> {
-    let (rows, columns) = updates.positions();
+    let Updates { rows, columns, .. } = updates;
     let kinds = built::<u8, Second>(operation, axes(c), (rows, columns, &updates.kinds), false, c.device)?;
     let count = updates.kinds.iter().filter(|kind| **kind == SET).count();
     if count == 0 {

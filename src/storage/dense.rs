@@ -9,7 +9,6 @@ use crate::algebra::Scalar;
 use crate::backend::cpu::{self, Placed};
 use crate::backend::host::HostCsr;
 use crate::error::Result;
-use crate::format::is_full_row;
 use crate::memory::{self, Buffer};
 use std::sync::{Arc, OnceLock};
 
@@ -78,7 +77,7 @@ impl<T: Scalar> Dense<T> {
     pub(crate) fn of(operation: &'static str, row: &HostCsr<T>) -> Result<Self> {
         let n = row.pattern.ncols;
         let listed = Arc::new(OnceLock::from(row.clone()));
-        if is_full_row(row) {
+        if row.pattern.is_full_row() {
             // Its values are in their places.
             let last = (n - 1) / 64;
             let word = |w| if w < last { u64::MAX } else { u64::MAX >> (63 - (n - 1) % 64) };

@@ -12,6 +12,6 @@ pub(crate) mod listing;
 pub(crate) mod pattern;
 mod recounted;
 pub(crate) mod store;
-mod update;
+pub(crate) mod update;
 
 pub use coo::Coo;

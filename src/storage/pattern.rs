@@ -36,6 +36,10 @@ impl Pattern {
     pub(crate) fn nnz(&self) -> usize {
         self.indices.len()
     }
+    /// Whether the only row has an entry at every place.
+    pub(crate) fn is_full_row(&self) -> bool {
+        self.nrows == 1 && self.ncols > 0 && self.nnz() == self.ncols
+    }
     /// Counts offsets and indices, and what is kept of them.
     pub(crate) fn footprint(&self, to: &mut Footprint) {
         if to.slice(&self.offsets) {

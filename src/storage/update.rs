@@ -15,7 +15,7 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed};
 const MANY: usize = if cfg!(test) { 32 } else { 1 << 13 };
 
 /// Which entries are put, where not all are.
-type Admits<'a> = Option<&'a (dyn Fn(usize, u32) -> bool + Sync)>;
+pub(crate) type Admits<'a> = Option<&'a (dyn Fn(usize, u32) -> bool + Sync)>;
 
 impl<T: Scalar> Held<T> {
     /// Puts `f` of what is there and of each entry of some rows where `admits` holds, if there is a cell for everything: whether

@@ -40,6 +40,7 @@ mod workers;
 
 pub(crate) use entrywise::anew::anew;
 pub(crate) use entrywise::chain;
+pub(crate) use entrywise::entries::at_entries;
 pub(crate) use entrywise::map::values as applied;
 pub(crate) use entrywise::merge::meet;
 pub(crate) use mxm::ended::{ended, mxm_ended};

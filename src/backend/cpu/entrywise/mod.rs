@@ -2,7 +2,7 @@
 pub(crate) mod anew;
 pub(crate) mod assign;
 pub(crate) mod chain;
-mod entries;
+pub(super) mod entries;
 pub(crate) mod map;
 pub(crate) mod merge;
 pub(crate) mod order;

@@ -78,7 +78,7 @@ fn listed(
 
 /// One row with an entry everywhere; `like` is it where it has the length.
 pub(crate) fn full_row(operation: &'static str, n: usize, like: &Arc<Pattern>) -> Result<Arc<Pattern>> {
-    if like.nrows == 1 && like.ncols == n && like.nnz() == n {
+    if like.is_full_row() && like.ncols == n {
         return Ok(like.clone());
     }
     let mut indices = unwritten::<u32>(operation, n)?;
