@@ -251,10 +251,10 @@ fn diagonals_turn_slot_by_slot() {
             }
         }
     }
-    check(&context, emulator::every(2), |e| e as f64 - 7.5);
-    check(&context, 3, |e| e % 3 == 0);
-    check(&context, 5, |e| c64::new(e as f64, -1.0));
-    check(&context, 7, |e| Route::make(e as f64, e, 5, -1));
+    check(&context, emulator::every(4), |e| e as f64 - 7.5);
+    check(&context, emulator::sized(3, 5), |e| e % 3 == 0);
+    check(&context, emulator::sized(5, 7), |e| c64::new(e as f64, -1.0));
+    check(&context, emulator::sized(7, 9), |e| Route::make(e as f64, e, 5, -1));
 }
 
 #[test]

@@ -64,7 +64,7 @@ fn matrix_of(length: impl Fn(u64) -> u64, n: u64) -> Matrix<i64> {
         (state >> 33) % below
     };
     for row in 0..n {
-        for e in 0..if row % 7 == 3 { 0 } else { length(row) - row % 2 } {
+        for e in 0..if row % 7 == 3 { 0 } else { length(row).saturating_sub(row % 2) } {
             let column = if row % 3 == 0 { next(n) } else { (row + e * e) % n };
             coo.push(row, column, next(100) as i64 - 50);
         }
@@ -80,9 +80,11 @@ fn every_width_masked_and_not() {
     let n = 66_000;
     let mut mask = Coo::<bool>::new(n, n);
     let pattern = oplus::generate::uniform(n, n, 20, 4).unwrap();
-    pattern.rows.iter().zip(&pattern.columns).for_each(|(i, j)| mask.push(*i, *j, true));
+    // Columns of more than 16 bits; most rows are empty where each takes its time.
+    let some = emulator::sized(n, 9_000);
+    pattern.rows.iter().zip(&pattern.columns).filter(|e| *e.0 < some).for_each(|(i, j)| mask.push(*i, *j, true));
     let mask: Matrix<bool> = Matrix::build_with(&mask, First).unwrap();
-    in_turns(&matrix(5, n), &mask, Strategy::Auto);
+    in_turns(&matrix_of(|row| if row < some || row % 61 == 0 { 5 } else { 0 }, n), &mask, Strategy::Auto);
 }
 
 /// Rows of more products than a warp sorts, of few entries in A and of many: a block sorts each.
@@ -137,7 +139,7 @@ fn rows_of_warps() {
     if emulator::cuda().is_none() {
         return;
     }
-    let n = 1500;
+    let n = emulator::sized(1500, 700);
     let pattern = oplus::generate::uniform(n, n, 40, 4).unwrap();
     let mut mask = Coo::<bool>::new(n, n);
     pattern.rows.iter().zip(&pattern.columns).for_each(|(i, j)| mask.push(*i, *j, true));
@@ -146,9 +148,10 @@ fn rows_of_warps() {
         in_turns(&matrix(length, n), &mask, Strategy::Auto);
     }
     // Long rows of B, and many products a column.
-    let mut coo = Coo::<i64>::new(1200, 1200);
-    for row in 0..1200u64 {
-        (row.saturating_sub(30)..(row + 31).min(1200))
+    let n = emulator::sized(1200, 400u64);
+    let mut coo = Coo::<i64>::new(n, n);
+    for row in 0..n {
+        (row.saturating_sub(30)..(row + 31).min(n))
             .for_each(|column| coo.push(row, column, (row * column % 97) as i64));
     }
     let a: Matrix<i64> = Matrix::build_with(&coo, Plus).unwrap();
@@ -161,7 +164,7 @@ fn rows_of_parts_of_warps() {
     if emulator::cuda().is_none() {
         return;
     }
-    let n = 1300;
+    let n = emulator::sized(1300, 500);
     let pattern = oplus::generate::uniform(n, n, 40, 4).unwrap();
     let mut mask = Coo::<bool>::new(n, n);
     pattern.rows.iter().zip(&pattern.columns).for_each(|(i, j)| mask.push(*i, *j, true));
@@ -318,7 +321,7 @@ fn rows_that_do_not_fit_go_another_way() {
     if emulator::cuda().is_none() {
         return;
     }
-    let n = 3000;
+    let n = emulator::sized(3000, 1300);
     let mut coo = Coo::<i64>::new(n, n);
     for row in (0..n).filter(|row| row % 256 >= 4) {
         (0..30).for_each(|e| coo.push(row, (row * 131 + e * 977 + e * e * row) % n, (row + e) as i64 % 100));
@@ -396,12 +399,15 @@ fn floats_are_summed_in_the_order_of_k() {
     if emulator::cuda().is_none() {
         return;
     }
-    let a: Matrix<f64> = Matrix::build_with(&oplus::generate::stencil_5(257, 257).unwrap(), First).unwrap();
-    let on = |d: Device| mxm(&a.to(&d).unwrap(), &a.to(&d).unwrap()).eval().unwrap();
+    let grid = |n| -> Matrix<f64> { Matrix::build_with(&oplus::generate::stencil_5(n, n).unwrap(), First).unwrap() };
+    let square = |a: &Matrix<f64>, d| mxm(&a.to(&d).unwrap(), &a.to(&d).unwrap()).eval().unwrap();
     let bits = |c: &Matrix<f64>| -> Vec<_> { c.entries().unwrap().iter().map(|e| (e.0, e.1, e.2.to_bits())).collect() };
-    let (cuda, reference) = (on(Device::Cuda(0)), on(Device::Reference));
+    let both = |a: &Matrix<f64>| (square(a, Device::Cuda(0)), square(a, Device::Reference));
+    // Of more rows than 16 bits count.
+    let (cuda, reference) = both(&grid(257));
     assert_eq!(bits(&cuda), bits(&reference));
     // The result's longest row is known, so its product goes the same way where it fits.
+    let (cuda, reference) = both(&grid(emulator::sized(257, 90)));
     let (cuda, reference) = (mxm(&cuda, &cuda).eval().unwrap(), mxm(&reference, &reference).eval().unwrap());
     assert_eq!(bits(&cuda), bits(&reference));
 }
@@ -519,7 +525,7 @@ fn long_rows_among_short_ones() {
     if emulator::cuda().is_none() {
         return;
     }
-    let n = 24_000;
+    let n = emulator::sized(24_000, 10_000);
     let mut coo = Coo::<i64>::new(n, n);
     for row in 0..n {
         if row % 97 == 0 {

@@ -23,7 +23,7 @@ const USES: &[(&str, Use)] = &[
 #[test]
 fn all_that_is_kept_is_counted() -> Result<()> {
     let _alone = alone();
-    let n = 90u64;
+    let n = 64u64;
     let matrix: Matrix<f64> = Matrix::build_with(&oplus::generate::stencil_5(n, n)?, First)?;
     let mut grown = 0;
     for matrix in [matrix.clone(), matrix.with_value(2.0)?] {

@@ -107,6 +107,11 @@ pub fn every(cases: usize) -> usize {
     if matches!(cuda(), Some(Cuda::Gpu)) { 1 } else { cases }
 }
 
+/// How much of something a GPU takes, and how much is enough for the emulator.
+pub fn sized<T>(gpu: T, emulated: T) -> T {
+    if matches!(cuda(), Some(Cuda::Gpu)) { gpu } else { emulated }
+}
+
 /// The flags asked for by the environment.
 fn asked_flags() -> String {
     std::env::var("OPLUS_EMULATOR_FLAGS").unwrap_or_default()
@@ -155,7 +160,7 @@ pub fn build(flags: &str) -> Option<PathBuf> {
         command.arg("-o").arg(draft.join(output)).arg(format!("-Wl,-soname,{output}")).args(["-ldl", "-lpthread"]);
         assert!(command.status().expect("the compiler starts").success(), "{output} does not compile");
     };
-    compile("libcuda.so.1", &["fiber.cpp", "block.cpp", "memory.cpp", "driver.cpp"]);
+    compile("libcuda.so.1", &["fiber.cpp", "block.cpp", "memory.cpp", "profile.cpp", "driver.cpp"]);
     compile("libnvrtc.so.13", &["nvrtc.cpp"]);
     std::fs::copy(sources.join("cuda_host.h"), draft.join("cuda_host.h")).expect("copied");
     // Another process may have been first: its folder is as good.

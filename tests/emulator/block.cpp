@@ -307,6 +307,8 @@ static void poison(char* begin, char* end) {
 
 std::string running() { return current ? where(self()) : ""; }
 
+uint64_t steps_taken() { return steps; }
+
 void seed(uint64_t s) {
   random_state = s * 0x9e3779b97f4a7c15ull | 1;
   shuffled = true;

@@ -329,7 +329,7 @@ R cuLaunchKernel(void* f, unsigned gx, unsigned gy, unsigned gz, unsigned bx, un
   const Module& module = *function.module;
   Launch launch{function.name.c_str(), function.entry, arguments, {gx, gy, gz},
                 {bx, by, bz}, shared, module.shared_begin, module.shared_end};
-  const std::string text = run(launch);
+  const std::string text = profiled(launch);
   if (!text.empty()) {
     report(text);
     broken = true;

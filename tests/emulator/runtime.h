@@ -28,6 +28,9 @@ struct Launch {
   char *shared_begin, *shared_end;  // the module's static shared memory
 };
 std::string run(const Launch& launch);
+uint64_t steps_taken();  // by the last launch
+// profile.cpp: the same, and counted where a profile is wanted.
+std::string profiled(const Launch& launch);
 void seed(uint64_t s);
 std::string running();  // the kernel, block and thread of a launch under way; empty if none is
 
