@@ -70,12 +70,9 @@ fn narrowed<T: PartialEq + std::fmt::Debug>(name: &str, run: impl Fn(Option<u64>
     kept
 }
 
-/// On the emulator so many of these steps are taken at once.
-const STEPS: usize = 5;
-
-/// The next limit to try: an n-th less.
+/// The next limit to try: an n-th less, on the emulator three times.
 fn lower(limit: u64, n: u64) -> u64 {
-    (0..emulator::every(STEPS)).fold(limit, |limit, _| limit - limit / n)
+    (0..emulator::every(3)).fold(limit, |limit, _| limit - limit / n)
 }
 
 /// With integers any order of sums gives the same, so that every strategy can be compared.
@@ -139,7 +136,7 @@ fn g6_the_peak_stays_below_the_limit() {
     for (name, run) in &runs {
         let kept = narrowed(name, run);
         assert!(
-            kept * emulator::every(STEPS) > 1
+            kept * emulator::every(3) > 1
                 || ["accumulated", "reduced", "supernodes", "scattered", "band"].contains(name),
             "{name} was done within {kept} limits only"
         );

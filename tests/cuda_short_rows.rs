@@ -64,7 +64,7 @@ fn matrix_of(length: impl Fn(u64) -> u64, n: u64) -> Matrix<i64> {
         (state >> 33) % below
     };
     for row in 0..n {
-        for e in 0..if row % 7 == 3 { 0 } else { length(row).saturating_sub(row % 2) } {
+        for e in 0..if row % 7 == 3 { 0 } else { length(row) - row % 2 } {
             let column = if row % 3 == 0 { next(n) } else { (row + e * e) % n };
             coo.push(row, column, next(100) as i64 - 50);
         }
@@ -80,11 +80,9 @@ fn every_width_masked_and_not() {
     let n = 66_000;
     let mut mask = Coo::<bool>::new(n, n);
     let pattern = oplus::generate::uniform(n, n, 20, 4).unwrap();
-    // Columns of more than 16 bits; most rows are empty where each takes its time.
-    let some = emulator::sized(n, 9_000);
-    pattern.rows.iter().zip(&pattern.columns).filter(|e| *e.0 < some).for_each(|(i, j)| mask.push(*i, *j, true));
+    pattern.rows.iter().zip(&pattern.columns).for_each(|(i, j)| mask.push(*i, *j, true));
     let mask: Matrix<bool> = Matrix::build_with(&mask, First).unwrap();
-    in_turns(&matrix_of(|row| if row < some || row % 61 == 0 { 5 } else { 0 }, n), &mask, Strategy::Auto);
+    in_turns(&matrix(5, n), &mask, Strategy::Auto);
 }
 
 /// Rows of more products than a warp sorts, of few entries in A and of many: a block sorts each.
@@ -139,7 +137,7 @@ fn rows_of_warps() {
     if emulator::cuda().is_none() {
         return;
     }
-    let n = emulator::sized(1500, 700);
+    let n = 1500;
     let pattern = oplus::generate::uniform(n, n, 40, 4).unwrap();
     let mut mask = Coo::<bool>::new(n, n);
     pattern.rows.iter().zip(&pattern.columns).for_each(|(i, j)| mask.push(*i, *j, true));
@@ -148,10 +146,9 @@ fn rows_of_warps() {
         in_turns(&matrix(length, n), &mask, Strategy::Auto);
     }
     // Long rows of B, and many products a column.
-    let n = emulator::sized(1200, 400u64);
-    let mut coo = Coo::<i64>::new(n, n);
-    for row in 0..n {
-        (row.saturating_sub(30)..(row + 31).min(n))
+    let mut coo = Coo::<i64>::new(1200, 1200);
+    for row in 0..1200u64 {
+        (row.saturating_sub(30)..(row + 31).min(1200))
             .for_each(|column| coo.push(row, column, (row * column % 97) as i64));
     }
     let a: Matrix<i64> = Matrix::build_with(&coo, Plus).unwrap();
@@ -164,7 +161,7 @@ fn rows_of_parts_of_warps() {
     if emulator::cuda().is_none() {
         return;
     }
-    let n = emulator::sized(1300, 500);
+    let n = 1300;
     let pattern = oplus::generate::uniform(n, n, 40, 4).unwrap();
     let mut mask = Coo::<bool>::new(n, n);
     pattern.rows.iter().zip(&pattern.columns).for_each(|(i, j)| mask.push(*i, *j, true));
@@ -321,7 +318,7 @@ fn rows_that_do_not_fit_go_another_way() {
     if emulator::cuda().is_none() {
         return;
     }
-    let n = emulator::sized(3000, 1300);
+    let n = 3000;
     let mut coo = Coo::<i64>::new(n, n);
     for row in (0..n).filter(|row| row % 256 >= 4) {
         (0..30).for_each(|e| coo.push(row, (row * 131 + e * 977 + e * e * row) % n, (row + e) as i64 % 100));

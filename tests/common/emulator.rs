@@ -104,10 +104,11 @@ pub fn alone() -> Option<MutexGuard<'static, ()>> {
 
 /// Of many like cases every so many are enough for the emulator, which takes its time over each; a GPU takes all.
 pub fn every(cases: usize) -> usize {
-    if matches!(cuda(), Some(Cuda::Gpu)) { 1 } else { cases }
+    sized(1, cases)
 }
 
-/// How much of something a GPU takes, and how much is enough for the emulator.
+/// How much of something a GPU takes, and how much is enough for the emulator. Less has to go the same ways: `EMU_PROFILE=1` tells
+/// which kernels ran.
 pub fn sized<T>(gpu: T, emulated: T) -> T {
     if matches!(cuda(), Some(Cuda::Gpu)) { gpu } else { emulated }
 }
