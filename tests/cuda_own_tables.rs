@@ -1,5 +1,5 @@
-//! Products on CUDA whose rows have few columns, summed by threads with hash tables of their own, against the reference; and that it is
-//! this kernel that runs.
+//! Products on CUDA whose rows have few columns, summed by threads with hash tables of their own, against the reference, and that it is
+//! this kernel that runs; and rows of so many products that a look at some of them comes after the analysis.
 #![cfg(feature = "cuda")]
 mod common;
 #[path = "common/shapes.rs"]
@@ -231,4 +231,42 @@ fn the_order_of_sums() {
         mxm(&a, &b).reproducible().eval().unwrap().entries().unwrap()
     };
     assert!(on(&GPU) == on(&Device::Reference));
+}
+
+/// Rows of 64 entries that name rows of B of 64 of the same `among` columns, which are far from each other; and of fewer. The products
+/// are more than a look at some rows costs.
+fn far_columns(among: u64) -> (Shape, Shape) {
+    let (rows, groups) = (emulator::sized(8800, 280), 16);
+    let a = (0..rows).flat_map(|i| (0..64 - i % 3).map(move |t| (i, (i % groups) + groups * ((i / groups + t) % 80))));
+    let b = (0..80 * groups).flat_map(|k| {
+        (0..64).map(move |t| (k, k % groups + 71_000 / among * ((k / groups * 7 + t * (among / 64)) % among)))
+    });
+    (Shape::new((rows, 80 * groups), a), Shape::new((80 * groups, 71_040), b))
+}
+
+/// What runs, and what `explain` says of it.
+fn check_far<T: Scalar, S: Semiring<T, T>>(case: (&Shape, &Shape), value: fn(u64) -> T, few: bool) {
+    // The reference would take a GPU's number of products for minutes.
+    let host = if emulator::emulator().is_some() { Device::Reference } else { Device::Cpu };
+    let (expected, _) = product::<T, T, S>(case, (value, value), Masked::No, &host);
+    let (found, ran) = product::<T, T, S>(case, (value, value), Masked::No, &GPU);
+    assert!(found == expected, "{}", std::any::type_name::<S>());
+    let ran = |name: &str| ran.iter().any(|k| k == name);
+    assert!(ran("spgemm_analyze") && ran("spgemm_hash_count"), "{}", std::any::type_name::<S>());
+    assert!(ran("spgemm_hash") == few && ran("spgemm_block") == !few, "{}", std::any::type_name::<S>());
+    let a = case.0.matrix::<T, S>(value).to(&GPU).unwrap();
+    let said = mxm(&a, &case.1.matrix::<T, S>(value).to(&GPU).unwrap()).explain().unwrap();
+    let names: Vec<&str> = said.analysis.bins.iter().map(|bin| &*bin.name).collect();
+    assert!(names == ["hash"] && said.analysis.otherwise.len() == 1, "{said}");
+}
+
+#[test]
+fn many_products_in_few_columns_far_apart() {
+    let Some(_one) = emulator::alone() else { return };
+    let (a, b) = far_columns(128);
+    check_far::<i64, PlusTimes>((&a, &b), |v| v as i64 - 50, true);
+    check_far::<f32, MinPlus>((&a, &b), |v| v as f32 - 9.0, true);
+    // Too many columns, of which a part is seen.
+    let (a, b) = far_columns(640);
+    check_far::<bool, LxorLand>((&a, &b), |v| v % 3 == 0, false);
 }

@@ -7,9 +7,13 @@ namespace oplus {
 
 // Rows of B so far from each other are near.
 constexpr u32 hash_near = 8;
+// A row that has turned out to have too many columns is walked on for no more entries of A than this.
+constexpr u32 hash_some = 64;
+// Fuller tables are nobody's wish.
+constexpr u32 hash_most = u32(number::slots) / 4 * 3;
 
 // Stretches of a block's warps, one anywhere in every `stride` of them. sums[0] += their columns, sums[1] += the number of rows,
-// sums[2] = the most columns of a row, sums[3] = 1 if a row has more than fit; sums[4] += entries of A that were compared with those in
+// sums[2] = the most columns of a row, sums[3] = 1 if a row has more than fit well; sums[4] += entries of A that were compared with those in
 // their places in the next row, sums[5] += those of them that name a row of B near the other's, sums[6] += the products of all; all 0
 // before. Columns are below 2^32 / number::slots.
 // page, number: Report, for which `sums` is the control block.
@@ -39,15 +43,22 @@ spgemm_hash_count(const u64* a_offsets, const u32* a_indices, const u64* b_offse
     seen++;
     table.clear();
     __syncwarp();
-    const u32 n = warp_columns<slots, false, batch>(table, x, true, u32(at), scratch, [](const Batch<batch>&, u32) {},
-                                             [&](const Batch<batch>&, u32, bool active, u32, u32) { products += active; });
+    u32 n = 0;
+    bool full = false;
+    const u64 begin = a_offsets[at], end = a_offsets[at + 1];
+    for (u64 first = begin; first < end && !full; first += hash_some) {
+      put_columns<slots, false, batch, hash_most>(table, x, u32(at), first, min(first + hash_some, end), scratch, n, full,
+                                                  [](const Batch<batch>&, u32) {},
+                                                  [&](const Batch<batch>&, u32, bool active, u32, u32) { products += active; });
+    }
+    full |= n > hash_most;
     // Entries in their places here and in the next row: near what was just read.
-    const u64 begin = a_offsets[at], end = a_offsets[at + 1], next = at + 1 < rows ? a_offsets[at + 2] : end;
+    const u64 next = at + 1 < rows ? a_offsets[at + 2] : end;
     const bool both = lane_id() < min(end - begin, next - end);
     const u32 k = both ? a_indices[begin + lane_id()] : 0, next_k = both ? a_indices[end + lane_id()] : 0;
     compared += __popc(__ballot_sync(full_warp, both));
     near += __popc(__ballot_sync(full_warp, both && next_k - k + hash_near <= 2 * hash_near));
-    if (n == 0xffffffffu) {
+    if (full) {
       failed = true;
     } else {
       sum += n;

@@ -815,10 +815,15 @@ spgemm_analyze(const u64* a_offsets, const u32* a_indices, const u64* b_offsets,
     end = begin;
   }
   Measured mine = Measured::none();
-  mine.add(a_indices, b_offsets, b_indices, begin + lane, end, lanes);
-  mine = mine.together<lanes>();
+  u64 total = 0, largest = 0;
+  // Nor have many warps of others anything to put together.
+  if (__any_sync(full_warp, begin < end)) {
+    mine.add(a_indices, b_offsets, b_indices, begin + lane, end, lanes);
+    mine = mine.together<lanes>();
+    total = warp_sum(lane == 0 ? mine.products : u64(0));
+    largest = warp_max(mine.products);
+  }
   if (row < rows && lane == 0 && !is_long) mine.write(row, products, first, last);
-  u64 total = warp_sum(lane == 0 ? mine.products : u64(0)), largest = warp_max(mine.products);
   __syncthreads();
   const u32 count = long_count;
   for (u32 l = warp; l < count; l += warps) {

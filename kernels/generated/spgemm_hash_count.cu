@@ -1611,13 +1611,13 @@ template <u32 SLOTS> __device__ inline u32 slots_needed(const Operands& x, Posit
   return HashTable<SLOTS, true>::slots_for(end - at > 32 ? SLOTS : products);
 }
 
-// The columns of 32 products go into their tables, of LANES lanes each, and are used. `n`: how many a table has; `failed` once
-// there might not be room for all.
-template <u32 LANES, u32 SLOTS, bool FITTED, u32 BATCH, class Use>
+// The columns of 32 products go into their tables, of LANES lanes each, and are used. `n`: how many a table has; `failed` once it has
+// more than MOST: then there might not be room for all.
+template <u32 LANES, u32 SLOTS, bool FITTED, u32 BATCH, u32 MOST = SLOTS - LANES, class Use>
 __device__ inline void put_column(const HashTable<SLOTS, FITTED>& table, const Operands& x, u32 row, const Batch<BATCH>& p, u32 t, u32 column,
                                   u32& n, bool& failed, Use use) {
-  // Each lane might bring a new one.
-  if (n > SLOTS - LANES) failed = true;
+  static_assert(MOST <= SLOTS - LANES, "each lane might bring a new one");
+  if (n > MOST) failed = true;
   const bool active = p.active[t] && !failed && admitted(x, row, column);
   u32 fresh;
   const u32 slot = table.find(active, active ? column : 0, fresh);
@@ -1625,15 +1625,13 @@ __device__ inline void put_column(const HashTable<SLOTS, FITTED>& table, const O
   use(p, t, active, active ? column : 0, slot);
 }
 
-// The row's columns that the mask admits go into the table: of a warp, products side by side. load(p, t) before any
-// use(p, t, active, column, slot) of a batch; whole warps call `use`. Returns how many columns there are, or ~0 if there are too many.
-template <u32 SLOTS, bool FITTED, u32 BATCH, class Load, class Use>
-__device__ inline u32 warp_columns(const HashTable<SLOTS, FITTED>& table, const Operands& x, bool live, u32 row, WarpProducts* scratch,
-                                   Load load, Use use) {
-  u32 n = 0;
-  bool failed = false;
-  if (!live) return 0;
-  for_products<BATCH, 0>(Share{0, 1}, x.a.indices, x.a.offsets[row], x.a.offsets[row + 1], x.b, 0, x.columns, false, scratch,
+// The columns of A's entries [first, last) that the mask admits go into the table of a warp's row, products side by side. load(p, t)
+// before any use(p, t, active, column, slot) of a batch; whole warps call `use`. `n`: how many columns it has; `failed` if these are
+// more than MOST.
+template <u32 SLOTS, bool FITTED, u32 BATCH, u32 MOST = SLOTS - 32, class Load, class Use>
+__device__ inline void put_columns(const HashTable<SLOTS, FITTED>& table, const Operands& x, u32 row, u64 first, u64 last,
+                                   WarpProducts* scratch, u32& n, bool& failed, Load load, Use use) {
+  for_products<BATCH, 0>(Share{0, 1}, x.a.indices, first, last, x.b, 0, x.columns, false, scratch,
                       [&](const Batch<BATCH>& p) {
                         if (failed) return;
                         u32 column[BATCH];
@@ -1645,10 +1643,20 @@ __device__ inline u32 warp_columns(const HashTable<SLOTS, FITTED>& table, const 
                         for (u32 t = 0; t < BATCH; t++) load(p, t);
 #pragma unroll
                         for (u32 t = 0; t < BATCH; t++) {
-                          if (!failed) put_column<32>(table, x, row, p, t, column[t], n, failed, use);
+                          if (!failed) put_column<32, SLOTS, FITTED, BATCH, MOST>(table, x, row, p, t, column[t], n, failed, use);
                         }
                       });
   __syncwarp();
+}
+
+// Of the whole row: how many columns there are, or ~0 if there are too many.
+template <u32 SLOTS, bool FITTED, u32 BATCH, class Load, class Use>
+__device__ inline u32 warp_columns(const HashTable<SLOTS, FITTED>& table, const Operands& x, bool live, u32 row, WarpProducts* scratch,
+                                   Load load, Use use) {
+  u32 n = 0;
+  bool failed = false;
+  if (!live) return 0;
+  put_columns<SLOTS, FITTED, BATCH>(table, x, row, x.a.offsets[row], x.a.offsets[row + 1], scratch, n, failed, load, use);
   return failed ? 0xffffffffu : n;
 }
 
@@ -1715,9 +1723,13 @@ namespace oplus {
 
 // Rows of B so far from each other are near.
 constexpr u32 hash_near = 8;
+// A row that has turned out to have too many columns is walked on for no more entries of A than this.
+constexpr u32 hash_some = 64;
+// Fuller tables are nobody's wish.
+constexpr u32 hash_most = u32(number::slots) / 4 * 3;
 
 // Stretches of a block's warps, one anywhere in every `stride` of them. sums[0] += their columns, sums[1] += the number of rows,
-// sums[2] = the most columns of a row, sums[3] = 1 if a row has more than fit; sums[4] += entries of A that were compared with those in
+// sums[2] = the most columns of a row, sums[3] = 1 if a row has more than fit well; sums[4] += entries of A that were compared with those in
 // their places in the next row, sums[5] += those of them that name a row of B near the other's, sums[6] += the products of all; all 0
 // before. Columns are below 2^32 / number::slots.
 // page, number: Report, for which `sums` is the control block.
@@ -1747,15 +1759,22 @@ spgemm_hash_count(const u64* a_offsets, const u32* a_indices, const u64* b_offse
     seen++;
     table.clear();
     __syncwarp();
-    const u32 n = warp_columns<slots, false, batch>(table, x, true, u32(at), scratch, [](const Batch<batch>&, u32) {},
-                                             [&](const Batch<batch>&, u32, bool active, u32, u32) { products += active; });
+    u32 n = 0;
+    bool full = false;
+    const u64 begin = a_offsets[at], end = a_offsets[at + 1];
+    for (u64 first = begin; first < end && !full; first += hash_some) {
+      put_columns<slots, false, batch, hash_most>(table, x, u32(at), first, min(first + hash_some, end), scratch, n, full,
+                                                  [](const Batch<batch>&, u32) {},
+                                                  [&](const Batch<batch>&, u32, bool active, u32, u32) { products += active; });
+    }
+    full |= n > hash_most;
     // Entries in their places here and in the next row: near what was just read.
-    const u64 begin = a_offsets[at], end = a_offsets[at + 1], next = at + 1 < rows ? a_offsets[at + 2] : end;
+    const u64 next = at + 1 < rows ? a_offsets[at + 2] : end;
     const bool both = lane_id() < min(end - begin, next - end);
     const u32 k = both ? a_indices[begin + lane_id()] : 0, next_k = both ? a_indices[end + lane_id()] : 0;
     compared += __popc(__ballot_sync(full_warp, both));
     near += __popc(__ballot_sync(full_warp, both && next_k - k + hash_near <= 2 * hash_near));
-    if (n == 0xffffffffu) {
+    if (full) {
       failed = true;
     } else {
       sum += n;

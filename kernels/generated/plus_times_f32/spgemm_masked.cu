@@ -2148,13 +2148,13 @@ template <u32 SLOTS> __device__ inline u32 slots_needed(const Operands& x, Posit
   return HashTable<SLOTS, true>::slots_for(end - at > 32 ? SLOTS : products);
 }
 
-// The columns of 32 products go into their tables, of LANES lanes each, and are used. `n`: how many a table has; `failed` once
-// there might not be room for all.
-template <u32 LANES, u32 SLOTS, bool FITTED, u32 BATCH, class Use>
+// The columns of 32 products go into their tables, of LANES lanes each, and are used. `n`: how many a table has; `failed` once it has
+// more than MOST: then there might not be room for all.
+template <u32 LANES, u32 SLOTS, bool FITTED, u32 BATCH, u32 MOST = SLOTS - LANES, class Use>
 __device__ inline void put_column(const HashTable<SLOTS, FITTED>& table, const Operands& x, u32 row, const Batch<BATCH>& p, u32 t, u32 column,
                                   u32& n, bool& failed, Use use) {
-  // Each lane might bring a new one.
-  if (n > SLOTS - LANES) failed = true;
+  static_assert(MOST <= SLOTS - LANES, "each lane might bring a new one");
+  if (n > MOST) failed = true;
   const bool active = p.active[t] && !failed && admitted(x, row, column);
   u32 fresh;
   const u32 slot = table.find(active, active ? column : 0, fresh);
@@ -2162,15 +2162,13 @@ __device__ inline void put_column(const HashTable<SLOTS, FITTED>& table, const O
   use(p, t, active, active ? column : 0, slot);
 }
 
-// The row's columns that the mask admits go into the table: of a warp, products side by side. load(p, t) before any
-// use(p, t, active, column, slot) of a batch; whole warps call `use`. Returns how many columns there are, or ~0 if there are too many.
-template <u32 SLOTS, bool FITTED, u32 BATCH, class Load, class Use>
-__device__ inline u32 warp_columns(const HashTable<SLOTS, FITTED>& table, const Operands& x, bool live, u32 row, WarpProducts* scratch,
-                                   Load load, Use use) {
-  u32 n = 0;
-  bool failed = false;
-  if (!live) return 0;
-  for_products<BATCH, 0>(Share{0, 1}, x.a.indices, x.a.offsets[row], x.a.offsets[row + 1], x.b, 0, x.columns, false, scratch,
+// The columns of A's entries [first, last) that the mask admits go into the table of a warp's row, products side by side. load(p, t)
+// before any use(p, t, active, column, slot) of a batch; whole warps call `use`. `n`: how many columns it has; `failed` if these are
+// more than MOST.
+template <u32 SLOTS, bool FITTED, u32 BATCH, u32 MOST = SLOTS - 32, class Load, class Use>
+__device__ inline void put_columns(const HashTable<SLOTS, FITTED>& table, const Operands& x, u32 row, u64 first, u64 last,
+                                   WarpProducts* scratch, u32& n, bool& failed, Load load, Use use) {
+  for_products<BATCH, 0>(Share{0, 1}, x.a.indices, first, last, x.b, 0, x.columns, false, scratch,
                       [&](const Batch<BATCH>& p) {
                         if (failed) return;
                         u32 column[BATCH];
@@ -2182,10 +2180,20 @@ __device__ inline u32 warp_columns(const HashTable<SLOTS, FITTED>& table, const 
                         for (u32 t = 0; t < BATCH; t++) load(p, t);
 #pragma unroll
                         for (u32 t = 0; t < BATCH; t++) {
-                          if (!failed) put_column<32>(table, x, row, p, t, column[t], n, failed, use);
+                          if (!failed) put_column<32, SLOTS, FITTED, BATCH, MOST>(table, x, row, p, t, column[t], n, failed, use);
                         }
                       });
   __syncwarp();
+}
+
+// Of the whole row: how many columns there are, or ~0 if there are too many.
+template <u32 SLOTS, bool FITTED, u32 BATCH, class Load, class Use>
+__device__ inline u32 warp_columns(const HashTable<SLOTS, FITTED>& table, const Operands& x, bool live, u32 row, WarpProducts* scratch,
+                                   Load load, Use use) {
+  u32 n = 0;
+  bool failed = false;
+  if (!live) return 0;
+  put_columns<SLOTS, FITTED, BATCH>(table, x, row, x.a.offsets[row], x.a.offsets[row + 1], scratch, n, failed, load, use);
   return failed ? 0xffffffffu : n;
 }
 

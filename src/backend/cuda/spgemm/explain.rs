@@ -180,6 +180,11 @@ impl Job<'_> {
             asked => format!("{asked} was asked for"),
         };
         (to.bins, to.workspace) = self.by_class(control);
+        if strategy == Strategy::Auto && self.may_be_hashed_far(control) {
+            let about = "a hash table a row, if a sample of rows has few columns";
+            to.otherwise = vec![std::mem::replace(&mut to.bins, vec![Bin::new("hash", about, rows)])];
+            to.reason = "no row has many more products than the others, nearly all have their columns far apart".into();
+        }
     }
 
     /// All rows made in one way.

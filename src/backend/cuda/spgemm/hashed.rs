@@ -5,7 +5,7 @@ use super::room::Room;
 use super::sampled::Sampled;
 use super::small::AT_ONCE;
 use super::whole::Whole;
-use super::{Job, Made};
+use super::{BLOCK, CLASS_COUNT, Job, LARGEST, Made, PRODUCTS, UNITS};
 use crate::backend::cuda::runtime::program::Program;
 use crate::backend::cuda::runtime::report::SAID;
 use crate::error::{Error, Result};
@@ -60,6 +60,12 @@ const UNEVEN: u64 = 5;
 const WARP_SLOTS: u32 = 512;
 /// Where rows are many and those of B short, one may have so many times the mean products.
 const EVEN: u64 = 32;
+/// Rows of columns far apart are even where none has more times the mean's products;
+const EVEN_FAR: u64 = 4;
+/// nearly all rows are such where all but one in so many are;
+const NEARLY_ALL: u64 = 16;
+/// and a look at them is little beside so many products a multiprocessor.
+const WORTH_FAR: u64 = 256 << 10;
 /// The most entries of short rows of B, in the mean.
 const SHORT: u64 = 32;
 
@@ -72,8 +78,11 @@ impl Job<'_> {
         let even = self.mean_products().saturating_mul(EVEN);
         let even = most <= even && self.fills(8) && self.by_parts();
         let short = most <= u64::from(self.tuning.hash_products) || even;
-        short
-            && u64::from(self.columns) * u64::from(Tables::WIDEST.slots) < 1 << 32
+        short && self.tables_are_possible()
+    }
+    /// Whether column and slot make one key, and a block's tables fit.
+    fn tables_are_possible(&self) -> bool {
+        u64::from(self.columns) * u64::from(Tables::WIDEST.slots) < 1 << 32
             && self.hash(Tables::WIDEST, true).1 <= Tables::ROOM
     }
     /// Whether rows of up to `most` products have few columns, as far as one can tell without a look.
@@ -113,6 +122,12 @@ impl Job<'_> {
             }
             seen
         };
+        self.in_tables(seen, bound, asked)
+    }
+
+    /// The product in tables for rows as a sample has `seen` them; `None` where there is none with room for so many columns. `asked`:
+    /// for tables by name.
+    fn in_tables(&self, seen: Sampled, bound: u64, asked: bool) -> Result<Option<Made>> {
         // A row's lanes that have tables of their own do not sum in the order of k, as rows asked for by name do.
         let own = Tables::OWN_SLOTS.into_iter().filter(|_| !asked).filter_map(|slots| self.own_tables(slots, &seen));
         for tables in own.chain(Tables::SLOTS.into_iter().map(|slots| self.tables(slots))) {
@@ -126,6 +141,30 @@ impl Job<'_> {
             }
         }
         Ok(None)
+    }
+
+    /// Whether a look at rows may pay that nobody has looked at before the analysis, as one of them might have had too many products: it
+    /// has found, as `control` says, that none has many more than the others, and that nearly all have their columns far apart.
+    pub(super) fn may_be_hashed_far(&self, control: &[u64]) -> bool {
+        let far: u64 = control[UNITS + BLOCK..UNITS + CLASS_COUNT].iter().sum();
+        let even = control[LARGEST] <= EVEN_FAR.saturating_mul(self.mean_products());
+        let looked_at = self.longest_row().is_some_and(|most| self.hash_might_fit(most));
+        let mostly = far > 0 && far >= self.rows - self.rows / NEARLY_ALL;
+        let worth = WORTH_FAR * u64::from(self.context.properties().multiprocessors);
+        mostly
+            && even
+            && !looked_at
+            && control[PRODUCTS] >= worth
+            && self.fills(Tables::WIDEST.lanes)
+            && self.tables_are_possible()
+    }
+    /// The product of such rows; `None` where a sample of them has too many columns for a table, or hardly fewer than products.
+    pub(super) fn hashed_far(&self, control: &[u64]) -> Result<Option<Made>> {
+        let seen = self.sampled_by_hash()?;
+        if !seen.compressed {
+            return Ok(None);
+        }
+        self.in_tables(seen, self.bound().unwrap_or(u64::MAX).min(control[PRODUCTS]), false)
     }
 
     /// Whether rows of so many lanes fill the device.

@@ -271,6 +271,13 @@ impl Job<'_> {
             Some(made) => Ok(made),
             None => {
                 let (run, room) = Run::begin(self, strategy)?;
+                let control = &run.listed.control;
+                if strategy == Strategy::Auto
+                    && self.may_be_hashed_far(control)
+                    && let Some(made) = self.hashed_far(control)?
+                {
+                    return Ok(made);
+                }
                 run.finish(&room)
             }
         }
