@@ -66,34 +66,45 @@ void fail(const std::string& text) {
   if (failure.empty()) failure = text;
 }
 
+// Those that wait for the next round come into this one, in any order; false if there are none.
+[[gnu::noinline]] bool next_round() {
+  if (next.empty()) return false;
+  ready.swap(next);
+  next.clear();
+  at = 0;
+  for (size_t i = ready.size() - 1; i > 0; i--) std::swap(ready[i], ready[random_below(i + 1)]);
+  return true;
+}
+
 // The thread whose turn it is; none if the launch has failed or nobody can go on.
-Thread* following() {
-  if (!failure.empty()) return nullptr;
-  if (at == ready.size()) {
-    if (next.empty()) return nullptr;
-    ready.swap(next);
-    next.clear();
-    at = 0;
-    for (size_t i = ready.size() - 1; i > 0; i--) std::swap(ready[i], ready[random_below(i + 1)]);
+inline Thread* following() {
+  if (!failure.empty() || (at == ready.size() && !next_round())) return nullptr;
+  Thread* const t = &threads[ready[at++]];
+  // The stack of the one after it comes meanwhile.
+  if (at < ready.size()) {
+    const char* const top = static_cast<const char*>(threads[ready[at]].fiber.stack_pointer);
+    for (int line = 0; line < 4; line++) __builtin_prefetch(top + 64 * line);
   }
-  return &threads[ready[at++]];
+  return t;
 }
 
 // Gives the processor to the thread whose turn it is, or back to run_block.
-void pass(bool finished) {
+inline void pass(bool finished) {
   Thread& t = self();
   Thread* to = following();
   if (to == &t) return;
   if (to) emu_current = to;
   switch_to(t.fiber, to ? &to->fiber : nullptr, finished);
 }
-void wait() { pass(false); }
+inline void wait() { pass(false); }
 
-// Every operation of the runtime is a step: a loop that calls it cannot go on for ever.
-void count_step(const char* site) {
-  if (++steps <= step_limit) return;
+[[gnu::noinline]] void too_many_steps(const char* site) {
   fail("endless loop: " + where(self()) + " is at " + site + " after " + std::to_string(steps - 1) + " steps");
   wait();
+}
+// Every operation of the runtime is a step: a loop that calls it cannot go on for ever.
+inline void count_step(const char* site) {
+  if (++steps > step_limit) too_many_steps(site);
 }
 
 template <class F> void each_lane(unsigned lanes, F f) {
@@ -182,13 +193,9 @@ void finish_warp(unsigned base, unsigned here) {
   resume(base, here);
 }
 
-// Completes the operation of lane `i` if everybody in its mask has come.
-void try_warp(unsigned i) {
-  const Thread& t = threads[i];
-  const unsigned base = i & ~31u;
-  const Warp& warp = warps[i / 32];
-  const unsigned here = t.mask & warp.live;
-  if (here & ~warp.waiting) return;
+// Completes the operation of lane `i` if the lanes `here`, all in its mask that live, agree.
+void complete_warp(const Thread& t, unsigned here) {
+  const unsigned base = t.linear & ~31u;
   bool same = true;
   // What exchanges values does so at one place; lanes may come to meet from several.
   each_lane(here, [&](unsigned l) {
@@ -196,6 +203,11 @@ void try_warp(unsigned i) {
     same &= other.mask == t.mask && other.op == t.op && (t.op == emu_sync || other.site == t.site || !std::strcmp(other.site, t.site));
   });
   if (same) finish_warp(base, here);
+}
+// The same if everybody in its mask has come.
+inline void try_warp(const Thread& t, const Warp& warp) {
+  const unsigned here = t.mask & warp.live;
+  if ((here & ~warp.waiting) == 0) complete_warp(t, here);
 }
 
 void thread_main() {
@@ -208,9 +220,9 @@ void thread_main() {
   Warp& warp = warps[t.linear / 32];
   warp.live &= ~(1u << t.lane);
   const unsigned waiting = warp.waiting;
-  for (unsigned l = 0; l < 32; l++)
+  for (unsigned l = 0; waiting && l < 32; l++)
     if (waiting >> l & 1 && threads[(t.linear & ~31u) + l].mask >> t.lane & 1) {
-      try_warp((t.linear & ~31u) + l);
+      try_warp(threads[(t.linear & ~31u) + l], warp);
       break;
     }
   if (live && at_barrier == live) finish_barrier();
@@ -382,21 +394,24 @@ int emu_barrier(int predicate, int* live_out, const char* site) {
   return int(agreed_last);
 }
 
+[[gnu::noinline]] static void not_in_mask(const Thread& t, const char* site) {
+  fail("warp operation " + std::string(site) + ": " + where(t) + " is not in the mask it gives");
+  wait();
+}
+
 uint64_t emu_warp(unsigned mask, emu_warp_op op, uint64_t value, unsigned source, const char* site) {
   Thread& t = self();
   count_step(site);
-  if (!(mask >> t.lane & 1)) {
-    fail("warp operation " + std::string(site) + ": " + where(t) + " is not in the mask it gives");
-    wait();
-  }
+  if (!(mask >> t.lane & 1)) not_in_mask(t, site);
   t.state = State::warp;
   t.site = site;
   t.mask = mask;
   t.op = op;
   t.value = value;
   t.source = source;
-  warps[t.linear / 32].waiting |= 1u << t.lane;
-  try_warp(t.linear);
+  Warp& warp = warps[t.linear / 32];
+  warp.waiting |= 1u << t.lane;
+  try_warp(t, warp);
   wait();
   return t.value;
 }

@@ -17,8 +17,6 @@ constexpr size_t kColours = 61, kColour = 17 * 64;
 constexpr size_t kStacks = 1024, kArena = kStacks * (kGuard + kStack);
 char* arena;
 size_t taken;
-// Whether it has to be told all the same: of records of its own that belong to a stack.
-[[maybe_unused]] bool told;
 void* scheduler_pointer;
 [[maybe_unused]] void* scheduler_fake;
 [[maybe_unused]] const void* scheduler_stack;
@@ -26,11 +24,12 @@ void* scheduler_pointer;
 [[maybe_unused]] bool entered;
 void (*entry_point)();
 }  // namespace
+// Of records of its own that belong to a stack.
+bool told;
 }  // namespace emu
 
 #if defined(__x86_64__)
 // Saves what the ABI has a callee save, exchanges stacks, restores.
-extern "C" void emu_switch(void** save, void* load);
 asm(R"(
 .text
 .globl emu_switch
@@ -137,10 +136,9 @@ void enter(Fiber& fiber) {
   exchange(&scheduler_pointer, &scheduler_fake, fiber.stack_pointer, told ? fiber.stack : arena, told ? kStack : kArena);
 }
 
-void switch_to(Fiber& from, Fiber* to, bool finished) {
+void exchange_with(Fiber& from, Fiber* to, bool finished) {
   void** fake = finished ? nullptr : &from.fake_stack;
-  if (to && !told) emu_switch(&from.stack_pointer, to->stack_pointer);
-  else if (to) exchange(&from.stack_pointer, fake, to->stack_pointer, to->stack, kStack);
+  if (to) exchange(&from.stack_pointer, fake, to->stack_pointer, to->stack, kStack);
   else exchange(&from.stack_pointer, fake, scheduler_pointer, const_cast<void*>(scheduler_stack), scheduler_size);
 }
 

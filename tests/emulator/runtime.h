@@ -16,7 +16,14 @@ struct Fiber {
 };
 void prepare(Fiber& fiber, void (*entry)());
 void enter(Fiber& fiber);  // until some fiber switches to none
-void switch_to(Fiber& from, Fiber* to, bool finished);
+void exchange_with(Fiber& from, Fiber* to, bool finished);
+// Whether the sanitizer has to be told of switches, which takes longer than they do.
+extern bool told;
+extern "C" __attribute__((visibility("hidden"))) void emu_switch(void** save, void* load);
+inline void switch_to(Fiber& from, Fiber* to, bool finished) {
+  if (to && !told) emu_switch(&from.stack_pointer, to->stack_pointer);
+  else exchange_with(from, to, finished);
+}
 
 // block.cpp: runs one launch; empty on success, else the report.
 struct Launch {
