@@ -1723,8 +1723,8 @@ namespace oplus {
 
 // Rows of B so far from each other are near.
 constexpr u32 hash_near = 8;
-// A row that has turned out to have too many columns is walked on for no more entries of A than this.
-constexpr u32 hash_some = 64;
+// A row is walked on for no more entries of A than this when it has turned out that it, or another one, has too many columns.
+constexpr u32 hash_some = 32;
 // Fuller tables are nobody's wish.
 constexpr u32 hash_most = u32(number::slots) / 4 * 3;
 
@@ -1748,6 +1748,8 @@ spgemm_hash_count(const u64* a_offsets, const u32* a_indices, const u64* b_offse
   const Operands x = {{a_offsets, a_indices}, {b_offsets, b_indices}, {m_offsets, m_indices}, columns};
   const Table table = {reinterpret_cast<u32*>(memory + sizeof(WarpProducts)), slots};
   __shared__ u64 place, of_block[7];
+  // Where one row is known to be too full nobody asks for the others.
+  volatile u64* const full_before = &sums[3];
   for (u32 i = threadIdx.x; i < 7; i += blockDim.x) of_block[i] = 0;
   __syncthreads();
   u64 sum = 0, seen = 0, compared = 0, near = 0, products = 0;
@@ -1763,11 +1765,16 @@ spgemm_hash_count(const u64* a_offsets, const u32* a_indices, const u64* b_offse
     bool full = false;
     const u64 begin = a_offsets[at], end = a_offsets[at + 1];
     for (u64 first = begin; first < end && !full; first += hash_some) {
+      if (first > begin && __any_sync(full_warp, *full_before != 0)) {
+        full = true;
+        break;
+      }
       put_columns<slots, false, batch, hash_most>(table, x, u32(at), first, min(first + hash_some, end), scratch, n, full,
                                                   [](const Batch<batch>&, u32) {},
                                                   [&](const Batch<batch>&, u32, bool active, u32, u32) { products += active; });
     }
     full |= n > hash_most;
+    if (full && lane_id() == 0) *full_before = 1;
     // Entries in their places here and in the next row: near what was just read.
     const u64 next = at + 1 < rows ? a_offsets[at + 2] : end;
     const bool both = lane_id() < min(end - begin, next - end);
