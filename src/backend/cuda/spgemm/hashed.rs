@@ -144,7 +144,8 @@ impl Job<'_> {
     }
 
     /// Whether a look at rows may pay that nobody has looked at before the analysis, as one of them might have had too many products: it
-    /// has found, as `control` says, that none has many more than the others, and that nearly all have their columns far apart.
+    /// has found, as `control` says, that none has many more than the others, and that nearly all have their columns far apart. Where
+    /// all values are one and the same, bits over the columns are faster.
     pub(super) fn may_be_hashed_far(&self, control: &[u64]) -> bool {
         let far: u64 = control[UNITS + BLOCK..UNITS + CLASS_COUNT].iter().sum();
         let even = control[LARGEST] <= EVEN_FAR.saturating_mul(self.mean_products());
@@ -154,6 +155,7 @@ impl Job<'_> {
         mostly
             && even
             && !looked_at
+            && !self.semiring.is_constant()
             && control[PRODUCTS] >= worth
             && self.fills(Tables::WIDEST.lanes)
             && self.tables_are_possible()
