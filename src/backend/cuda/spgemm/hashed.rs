@@ -148,7 +148,7 @@ impl Job<'_> {
     /// all values are one and the same, bits over the columns are faster.
     pub(super) fn may_be_hashed_far(&self, control: &[u64]) -> bool {
         let far: u64 = control[UNITS + BLOCK..UNITS + CLASS_COUNT].iter().sum();
-        let even = control[LARGEST] <= EVEN_FAR.saturating_mul(self.mean_products());
+        let even = control[LARGEST] <= EVEN_FAR.saturating_mul(control[PRODUCTS] / self.rows.max(1));
         let looked_at = self.longest_row().is_some_and(|most| self.hash_might_fit(most));
         let mostly = far > 0 && far >= self.rows - self.rows / NEARLY_ALL;
         let worth = WORTH_FAR * u64::from(self.context.properties().multiprocessors);
