@@ -148,6 +148,23 @@ mod tests {
         parts_written(1100, &[15, 100], &[40, 100]);
     }
 
+    #[test]
+    fn no_row_is_written_where_none_is_meant() {
+        for step in [1, 2, 50] {
+            let entries: Vec<(u64, u64, i64)> = (0..2000).step_by(step).map(|j| (0, j, j as i64)).collect();
+            let c: Matrix<i64> = Matrix::build(1, 2000, &entries).unwrap();
+            let same = |what: &str, f: &dyn Fn(&mut Matrix<i64>) -> Result<()>| {
+                let mut made = c.clone();
+                f(&mut made).unwrap();
+                assert!(made.entries().unwrap() == entries, "{what}, {step}");
+            };
+            same("a value", &|c| assign_scalar(7, 0..0, 0..1500).into(c));
+            same("met", &|c| assign_scalar(7, Vec::<u64>::new(), Indices::stride(0, 2, 900)).accumulate(Plus).into(c));
+            same("none", &|c| assign_empty::<i64>(Vec::<u64>::new(), 0..1500).into(c));
+            same("of a part", &|c| subassign_scalar(7, 0..0, 0..1500).into(c));
+        }
+    }
+
     /// A vector of so many of a hundred places.
     fn some(random: &mut Random, n: u64, density: u64) -> Vector<i64> {
         let entries = (0..n).filter(|_| random.below(100) < density).collect::<Vec<_>>();
