@@ -67,6 +67,19 @@ fn near_vertices_first() {
     }
 }
 
+/// Distances much farther apart than the edges are long that were looked at, none of which leads on: not a round for each.
+#[test]
+fn distances_far_apart_take_few_rounds() {
+    let n = 3000;
+    for short in [1.0, 1e-30, 0.0] {
+        let star = (2..n).map(|v| (1, v, 1000.0 * v as f64));
+        let edges: Vec<Edge> = star.chain((0..n).step_by(2).map(|v| (v, 0, short))).collect();
+        let found = sssp(&matrix(n, &edges), 1, &SsspOptions::default()).unwrap();
+        assert_eq!(dense(n, &found.distances), dijkstra(n, &edges, 1));
+        assert!(found.rounds < 400, "{short}: {}", found.rounds);
+    }
+}
+
 #[test]
 fn a_long_negative_cycle_is_found_on_it() {
     // A tail of 30, then a cycle of 50 whose sum is −1.

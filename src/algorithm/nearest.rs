@@ -5,14 +5,14 @@ use crate::container::{Matrix, Vector};
 use crate::error::Result;
 use crate::operation::{reduce, select, vxm};
 
-/// So few vertices relax together, however far they are.
+/// So few vertices relax together, however far they are. For so many times fewer than are open all would be looked at again and again.
 const FEW: u64 = 64;
 /// Vertices whose edges say how long edges are.
 const ASKED: u64 = 256;
 /// Ranges are as wide as so many mean edges over the mean degree: the shortest of a vertex' edges is about as long as one over it.
 const EDGES: f64 = 8.0;
 
-/// Distances in ranges, the nearest first, of one width for all. Weights are at least 0. Meyer, Sanders, *Δ-stepping: a
+/// Distances in ranges, the nearest first, of one width where that has vertices enough. Weights are at least 0. Meyer, Sanders, *Δ-stepping: a
 /// parallelizable shortest path algorithm*, 2003, 10.1016/S0196-6774(03)00076-2.
 pub(super) struct Nearest<T> {
     bound: T,
@@ -27,8 +27,8 @@ impl<T: Ordered> Nearest<T> {
         Self { bound: T::BOTTOM, width: None }
     }
 
-    /// Those of the open vertices that are in the range, or in that from the nearest on where none is; and the others, if any.
-    /// O(open vertices).
+    /// Those of the open vertices that are in the range, or in that from the nearest on where few are, which is then as wide as it takes;
+    /// and the others, if any. O(open vertices), times the doublings of the width.
     pub(super) fn of(
         &mut self,
         edges: &Matrix<T, MinPlus>,
@@ -37,14 +37,19 @@ impl<T: Ordered> Nearest<T> {
         if open.nvals() <= FEW {
             return Ok((open, None));
         }
-        let width = match self.width {
+        let mut width = match self.width {
             Some(width) => width,
             None => *self.width.insert(width(edges)?),
         };
+        let few = |near: &Distances<T>| near.nvals() < open.nvals() / FEW;
         let mut near = select(&open, ValueLe, self.bound).eval()?;
-        if near.nvals() == 0 {
-            self.bound = add_top(reduce(&open, Min)?, width);
-            near = select(&open, ValueLe, self.bound).eval()?;
+        if few(&near) {
+            let nearest = reduce(&open, Min)?;
+            while few(&near) {
+                self.bound = add_top(nearest, width);
+                near = select(&open, ValueLe, self.bound).eval()?;
+                width = add_top(width, width);
+            }
         }
         if near.nvals() == open.nvals() {
             return Ok((open, None));
@@ -63,10 +68,8 @@ fn width<T: Ordered>(edges: &Matrix<T, MinPlus>) -> Result<T> {
     let lengths = vxm(&some, edges).eval()?.entries()?;
     let mean = lengths.iter().map(|e| e.1.as_f64()).sum::<f64>() / lengths.len() as f64;
     let degree = (edges.nvals() as f64 / n as f64).max(1.0);
-    let width = EDGES * mean / degree;
-    // A step of whole numbers is one at least; without edges there is no mean.
-    Ok(match width.is_nan() {
-        true => T::TOP,
-        false => T::of_f64(if T::SATURATES { width.max(1.0) } else { width }),
-    })
+    let (width, least) = (EDGES * mean / degree, if T::SATURATES { 1.0 } else { 0.0 });
+    // A step of whole numbers is one at least; without edges there is no mean, and of edges without a length no width.
+    let width = T::of_f64(if width < least { least } else { width });
+    Ok(if width > T::ZERO { width } else { T::TOP })
 }
