@@ -239,7 +239,7 @@ pub(crate) fn updated<C: Scalar, T: Scalar, F: Accumulate<C, T>>(
         Body::Held(h) => h.listed(operation)?,
         _ => return Ok(false),
     };
-    if let Body::Host(list) = &mut c.body
+    if let (Body::Host(list), Device::Cpu) = (&mut c.body, c.device)
         && list.pattern.is_full_row()
     {
         return admitted(mask, |admits| full_rows::update(operation, list, row, admits, f).map(|()| true));

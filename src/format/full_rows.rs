@@ -118,3 +118,36 @@ pub(super) fn update<T: Scalar, U: Scalar>(
     })
     .map(drop)
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::algebra::OperatorText;
+    use crate::prelude::*;
+    use std::cell::Cell;
+
+    thread_local! { static HERE: Cell<bool> = const { Cell::new(false) } }
+
+    /// x + y on the test's own thread, which no pool has.
+    #[derive(Clone, Copy, Debug)]
+    struct PlusHere;
+    impl BinaryOp<i64, i64> for PlusHere {
+        type Out = i64;
+        const TEXT: OperatorText = <Plus as BinaryOp<i64, i64>>::TEXT;
+        fn apply(x: i64, y: i64) -> i64 {
+            assert!(HERE.get(), "the reference has one thread");
+            x + y
+        }
+    }
+
+    #[test]
+    fn the_reference_keeps_to_its_own_way() {
+        HERE.set(true);
+        let full: Vector<i64> = Vector::from_full((0..2000).collect()).unwrap().to(&Device::Reference).unwrap();
+        let mut c = full.clone();
+        apply(&full, Identity).accumulate(PlusHere).into(&mut c).unwrap();
+        assign_vector(&full, ..).accumulate(PlusHere).into(&mut c).unwrap();
+        assert_eq!(c.entries().unwrap(), (0..2000).map(|i| (i, 3 * i as i64)).collect::<Vec<_>>());
+        ewise_add(&full, &c, PlusHere).eval().unwrap();
+        ewise_mult(&full, &c, PlusHere).eval().unwrap();
+    }
+}
