@@ -40,8 +40,7 @@ fn compare<S: Semiring<i64, i64>>(a: &Matrix<i64>, b: &Matrix<i64>, strategy: St
         assert_eq!(c.nvals(), c.entries().unwrap().len() as u64);
         c.entries().unwrap()
     };
-    // The reference takes its time.
-    let oracle = if a.nvals() + b.nvals() > 20_000 { Device::Cpu } else { Device::Reference };
+    let oracle = emulator::oracle(a.nvals() + b.nvals());
     let (made, expected) = (on(Device::Cuda(0), strategy), on(oracle, Strategy::Auto));
     assert!(made == expected, "{} by {strategy:?}", std::any::type_name::<S>());
 }
@@ -196,7 +195,7 @@ fn rows_with_gaps_few_and_many() {
         let a = hops.to(&d).unwrap();
         mxm(&a, &a).strategy(strategy).eval().unwrap().entries().unwrap()
     };
-    assert!(on(Device::Cuda(0), Strategy::Band) == on(Device::Cpu, Strategy::Auto));
+    assert!(on(Device::Cuda(0), Strategy::Band) == on(emulator::oracle(2 * hops.nvals()), Strategy::Auto));
 }
 
 /// A semiring of the user's, whose values are larger than what is staged; ties are broken by the order of terms.
@@ -264,7 +263,7 @@ fn powers() {
         let squared = mxm(&a, &a).strategy(Strategy::Band).eval().unwrap();
         mxm(&squared, &squared).strategy(Strategy::Band).eval().unwrap().entries().unwrap()
     };
-    assert!(on(Device::Cuda(0)) == on(Device::Cpu));
+    assert!(on(Device::Cuda(0)) == on(emulator::oracle(4 * a.nvals())));
 }
 
 /// Vectors with a value at every place, from the right and, from the second time on by kept columns, from the left.
@@ -328,9 +327,7 @@ fn full_vectors() {
             (values.iter().map(entries).collect::<Vec<_>>(), places, floats, truth, paths)
         };
         let (made, launches) = context.trace(|| Ok(on(Device::Cuda(0)))).unwrap();
-        // Which takes its time over matrices that are not small.
-        let oracle = if m > 10_000 { Device::Cpu } else { Device::Reference };
-        assert!(made == on(oracle), "{m}×{n} on {} diagonals", shifts.len());
+        assert!(made == on(emulator::oracle(m)), "{m}×{n} on {} diagonals", shifts.len());
         let count = |name: &str| launches.iter().filter(|l| l.kernel == name).count();
         // Of columns some may be empty.
         let (by_band, by_tiles) = (count("spmv_band"), count("spmv_full"));

@@ -30,7 +30,7 @@ fn vector<T: Scalar>(n: u64, places: impl Iterator<Item = u64>, value: impl Fn(u
     Vector::build(n, &places.map(|i| (i, value(i * 7 % 101))).collect::<Vec<_>>()).unwrap()
 }
 
-/// Every operation of two vectors, there as on the CPU: the reference takes ten times as long over so many.
+/// Every operation of two vectors, there as on the CPU: so often the reference would take too long.
 fn check<T: Scalar + Debug + PartialEq>(
     what: &str,
     (a, b): (&Vector<T>, &Vector<T>),

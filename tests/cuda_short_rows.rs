@@ -36,7 +36,7 @@ fn masked_by<S: Semiring<i64, i64>>(
 /// Sums with every mask, places and presence with one each: cuda_strategies has each semiring with each.
 fn in_turns(a: &Matrix<i64>, mask: &Matrix<bool>, strategy: Strategy) {
     fn same<S: Semiring<i64, i64>>(of: (&Matrix<i64>, &Matrix<bool>, Strategy), all: &[u32]) {
-        let oracle = if of.0.nvals() > 100_000 { Device::Cpu } else { Device::Reference };
+        let oracle = emulator::oracle(of.0.nvals());
         for which in all {
             let on = |device| masked_by::<S>(of.0, of.1, device, *which, of.2);
             assert_eq!(on(Device::Cuda(0)), on(oracle), "{}, mask {which}", std::any::type_name::<S>());

@@ -71,7 +71,7 @@ fn chosen(architecture: u32) -> Vec<(String, Spec)> {
 }
 
 /// A mask and its complement differ by what one comparison says: templates have one or the other by turns. Modules of several large
-/// kernels have some of them with each, and on the architectures that differ from Hopper by limits alone.
+/// kernels have some of them with each, and some alone where limits are all that differs from Hopper and where values are large.
 fn by_turns(architecture: u32, mut all: Vec<(String, Spec)>) -> Vec<(String, Spec)> {
     let mut turns = [0, 1];
     all.retain_mut(|(name, spec)| {

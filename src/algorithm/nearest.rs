@@ -5,15 +5,15 @@ use crate::container::{Matrix, Vector};
 use crate::error::Result;
 use crate::operation::{reduce, select, vxm};
 
-/// So few vertices relax together, however far they are. For so many times fewer than are open all would be looked at again and again.
+/// So few open vertices relax together, however far they are; of more a range has at least one in so many, as all are looked at for each.
 const FEW: u64 = 64;
 /// Vertices whose edges say how long edges are.
 const ASKED: u64 = 256;
 /// Ranges are as wide as so many mean edges over the mean degree: the shortest of a vertex' edges is about as long as one over it.
 const EDGES: f64 = 8.0;
 
-/// Distances in ranges, the nearest first, of one width where that has vertices enough. Weights are at least 0. Meyer, Sanders, *Δ-stepping: a
-/// parallelizable shortest path algorithm*, 2003, 10.1016/S0196-6774(03)00076-2.
+/// Distances in ranges, the nearest first, of one width where that has vertices enough. Weights are at least 0. Meyer, Sanders,
+/// *Δ-stepping: a parallelizable shortest path algorithm*, 2003, 10.1016/S0196-6774(03)00076-2.
 pub(super) struct Nearest<T> {
     bound: T,
     width: Option<T>,
@@ -45,9 +45,12 @@ impl<T: Ordered> Nearest<T> {
         let mut near = select(&open, ValueLe, self.bound).eval()?;
         if few(&near) {
             let nearest = reduce(&open, Min)?;
-            while few(&near) {
+            loop {
                 self.bound = add_top(nearest, width);
                 near = select(&open, ValueLe, self.bound).eval()?;
+                if !few(&near) {
+                    break;
+                }
                 width = add_top(width, width);
             }
         }
@@ -68,8 +71,8 @@ fn width<T: Ordered>(edges: &Matrix<T, MinPlus>) -> Result<T> {
     let lengths = vxm(&some, edges).eval()?.entries()?;
     let mean = lengths.iter().map(|e| e.1.as_f64()).sum::<f64>() / lengths.len() as f64;
     let degree = (edges.nvals() as f64 / n as f64).max(1.0);
-    let (width, least) = (EDGES * mean / degree, if T::SATURATES { 1.0 } else { 0.0 });
+    let width = EDGES * mean / degree;
     // A step of whole numbers is one at least; without edges there is no mean, and of edges without a length no width.
-    let width = T::of_f64(if width < least { least } else { width });
+    let width = T::of_f64(if T::SATURATES && width < 1.0 { 1.0 } else { width });
     Ok(if width > T::ZERO { width } else { T::TOP })
 }

@@ -216,7 +216,7 @@ impl<T: Scalar> Core<T> {
         if mask.is_none() && few::assigned::<C, T, F>(c, &self.source, &part)? {
             return Ok(());
         }
-        if mask.is_none() && part.rows.count() > 0 && row::assigned::<C, T, F>(c, &self.source, &part.cols)? {
+        if mask.is_none() && row::assigned::<C, T, F>(c, &self.source, &part)? {
             return Ok(());
         }
         let all = matches!((&part.rows, &part.cols), (Chosen::All(_), Chosen::All(_)));

@@ -3,6 +3,7 @@
 use super::assignment::Source;
 use super::few::ascending;
 use super::indices::Chosen;
+use super::region::Part;
 use crate::algebra::Scalar;
 use crate::backend::cpu::{self, Cpu, Placed};
 use crate::backend::host::HostCsr;
@@ -48,9 +49,14 @@ impl<T: Copy> New<'_, T> {
 pub(super) fn assigned<C: Scalar, T: Scalar, F: Accumulate<C, T>>(
     c: &mut Store<C>,
     source: &Source<T>,
-    chosen: &Chosen,
+    part: &Part,
 ) -> Result<bool> {
     let (Axis::Full(1), Axis::Full(_), Device::Cpu) = (&c.rows, &c.cols, c.device) else { return Ok(false) };
+    // Of a matrix of one row that row may not be meant.
+    if part.rows.count() == 0 {
+        return Ok(false);
+    }
+    let chosen = &part.cols;
     let (in_order, keeps) = (ascending(chosen), F::TEXT.is_some());
     // What comes again in a list is overwritten, but meets what was there once.
     let again = !in_order && matches!(chosen, Chosen::List(_));

@@ -4,6 +4,7 @@
 //! such as `-fsanitize=address,undefined` (then the sanitizer's library must be loaded first: see `.ci/run`). Without a
 //! C++ compiler nothing is tested; `OPLUS_REQUIRE_CUDA=1` makes that a failure.
 #![allow(dead_code)]
+use oplus::prelude::Device;
 use std::ffi::{CStr, c_char, c_long};
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -111,6 +112,12 @@ pub fn every(cases: usize) -> usize {
 /// which kernels ran.
 pub fn sized<T>(gpu: T, emulated: T) -> T {
     if matches!(cuda(), Some(Cuda::Gpu)) { gpu } else { emulated }
+}
+
+/// What results are held against: the reference, which takes its time, and where rows or entries are many the CPU, which other tests
+/// hold against the reference.
+pub fn oracle(many: u64) -> Device {
+    if many > 30_000 { Device::Cpu } else { Device::Reference }
 }
 
 /// The flags asked for by the environment.
